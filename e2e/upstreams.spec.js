@@ -6,6 +6,7 @@ import path from "node:path";
 import { test as base, expect } from "./support/fixtures.js";
 import { expectAccessible } from "./support/axe.js";
 import { start } from "./support/beam.js";
+import { connectTo } from "./support/mcp-clients.js";
 import { dialog, expectEnd, fillField, pressButton, result } from "./support/run-page.js";
 import { takeScreenshot } from "./support/screenshots.js";
 
@@ -61,6 +62,39 @@ test("upstreams are listed with what they do, and a tool of one is run", async (
   await page.getByRole("region", { name: "Tools" }).getByRole("link", { name: "ask_confirm" }).click();
   await page.getByRole("button", { name: "Run", exact: true }).click();
   await expect(dialog(page)).toBeVisible();
+  await pressButton(dialog(page), "Decline");
+  await expectEnd(page, "completed");
+});
+
+test("a client's call has its messages as they went, on both sides, and is made again", async ({ page, upstreams }) => {
+  await page.goto(`${upstreams.url}/upstreams`);
+  await expect(page.locator("#list").getByRole("listitem").filter({ hasText: "test-server" })).toContainText("Connected");
+  const client = await connectTo(upstreams.url, () => ({ action: "accept", content: { confirm: true } }));
+  await client.callTool({ name: "test__ask_confirm", arguments: {} });
+  await client.close();
+
+  await page.goto(`${upstreams.url}/runs`);
+  await page.getByRole("main").locator('a[href^="/runs/"]').first().click();
+  await page.getByRole("link", { name: "Messages" }).click();
+  const rows = page.locator(".messages > li");
+  await expect(rows).toHaveCount(8);
+  await expect(rows.first()).toContainText("from the client:");
+  await expect(rows.first()).toContainText("tools/call");
+  await expectAccessible(page);
+  await page.getByLabel("Side").selectOption("upstream");
+  await page.getByRole("button", { name: "Filter" }).click();
+  await expect(rows).toHaveCount(4);
+  await expect(rows.nth(2)).toContainText("to the upstream:");
+  await expect(rows.nth(2)).toContainText("accept");
+  await takeScreenshot(page, "messages");
+  await page.getByRole("link", { name: "Derived from the log" }).click();
+  await expect(rows).toHaveCount(4);
+  await expect(rows.last()).toContainText("completed");
+  await page.getByRole("link", { name: "As they went" }).click();
+  await expect(rows).toHaveCount(8);
+
+  await rows.first().locator("summary").click();
+  await rows.first().getByRole("button", { name: "Call again" }).click();
   await pressButton(dialog(page), "Decline");
   await expectEnd(page, "completed");
 });

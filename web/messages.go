@@ -2,7 +2,7 @@ package web
 
 import (
 	"encoding/json"
-	"io"
+	"iter"
 	"mime"
 	"net/http"
 	"net/url"
@@ -11,6 +11,7 @@ import (
 
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/engine"
+	"github.com/photon-beam/beam/internal/recording"
 	"github.com/photon-beam/beam/sse"
 	"github.com/photon-beam/beam/web/internal/ui"
 	"github.com/photon-beam/beam/web/internal/wire"
@@ -31,18 +32,31 @@ func (s *Server) handleMessages(w http.ResponseWriter, r *http.Request, caller g
 	if err != nil {
 		return err
 	}
+	messages, err := s.messagesOf(r, caller, info, page)
+	if err != nil {
+		return err
+	}
+	if page.Method != "" && !slices.Contains(page.Methods, page.Method) {
+		return statusErrorf(http.StatusBadRequest, "The parameter method is not the method of a message of this run.")
+	}
 	switch format := query.Get("format"); format {
 	case "":
 	case "jsonl":
-		return s.exportMessages(w, r, caller, info, page.Filter)
+		return s.exportMessages(w, info, page.Filter, messages)
 	default:
 		return statusErrorf(http.StatusBadRequest, "The parameter format must be jsonl, or missing.")
 	}
-	if err := s.eachMessage(r, caller, info, func(m wire.Message) bool { page.Add(m); return true }); err != nil {
-		return err
+	for m, err := range messages {
+		if err != nil {
+			return err
+		}
+		page.Add(m)
 	}
 	if wantsJSON(r) {
-		writeJSON(w, http.StatusOK, map[string]any{"messages": nonNil(page.Messages), "earlier": page.Earlier, "later": page.Later})
+		writeJSON(w, http.StatusOK, map[string]any{
+			"source": page.Source, "recorded": page.Recorded, "dropped": page.Dropped,
+			"messages": nonNil(page.Messages), "earlier": page.Earlier, "later": page.Later,
+		})
 		return nil
 	}
 	run, err := s.loadTimeline(r, caller, info.ID)
@@ -54,12 +68,20 @@ func (s *Server) handleMessages(w http.ResponseWriter, r *http.Request, caller g
 
 // parseMessagePage reads which messages a list is to have.
 func parseMessagePage(query url.Values) (*wire.Page, error) {
-	p := &wire.Page{Filter: wire.Filter{Text: query.Get("q"), Method: query.Get("method"), Direction: wire.Direction(query.Get("direction"))}}
+	p := &wire.Page{
+		Filter: wire.Filter{
+			Text: query.Get("q"), Method: query.Get("method"),
+			Direction: wire.Direction(query.Get("direction")), Side: recording.Side(query.Get("side")),
+		},
+		Source: wire.Source(query.Get("source")),
+	}
 	switch {
 	case len(p.Text) > maxFilterText:
 		return nil, statusErrorf(http.StatusBadRequest, "The parameter q must be at most %d bytes long.", maxFilterText)
-	case p.Method != "" && !slices.Contains(wire.Methods, p.Method):
-		return nil, statusErrorf(http.StatusBadRequest, "The parameter method is not the method of a message of runs.")
+	case p.Source != "" && p.Source != wire.Wire && p.Source != wire.Log:
+		return nil, statusErrorf(http.StatusBadRequest, "The parameter source must be wire or log.")
+	case p.Side != "" && p.Side != recording.Client && p.Side != recording.Upstream:
+		return nil, statusErrorf(http.StatusBadRequest, "The parameter side must be client or upstream.")
 	case p.Direction != "" && p.Direction != wire.ToClient && p.Direction != wire.FromClient:
 		return nil, statusErrorf(http.StatusBadRequest, "The parameter direction must be in or out.")
 	}
@@ -87,48 +109,68 @@ func parseOrdinal(query url.Values, name string) (uint64, error) {
 	return n, nil
 }
 
-// eachMessage calls add with the messages of a run so far, until it returns false.
-func (s *Server) eachMessage(r *http.Request, caller generators.Caller, info engine.Info, add func(wire.Message) bool) error {
-	batches, err := s.engine.Read(r.Context(), caller, info.ID, 0)
+// messagesOf returns the messages of a run so far, from the page's source, which it sets if
+// the page has none. An error is the last.
+func (s *Server) messagesOf(r *http.Request, caller generators.Caller, info engine.Info, page *wire.Page) (iter.Seq2[wire.Message, error], error) {
+	recorded, err := s.engine.Messages(caller, info.ID)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	view := wire.NewView(info.ID, sse.NewJSONRPCRenderer(r.Context(), s.jsonrpcRun(r, caller, info), 0))
-	for batch, err := range batches {
+	page.Describe(recorded)
+	if page.Source == wire.Log {
+		return s.derivedMessages(r, caller, info), nil
+	}
+	return func(yield func(wire.Message, error) bool) {
+		for _, m := range recorded {
+			if !yield(m, nil) {
+				return
+			}
+		}
+	}, nil
+}
+
+// derivedMessages yields the messages that an MCP client would have of a run, as its log
+// says.
+func (s *Server) derivedMessages(r *http.Request, caller generators.Caller, info engine.Info) iter.Seq2[wire.Message, error] {
+	return func(yield func(wire.Message, error) bool) {
+		batches, err := s.engine.Read(r.Context(), caller, info.ID, 0)
 		if err != nil {
-			return err
+			yield(wire.Message{}, err)
+			return
 		}
-		for _, e := range batch {
-			m, ok, err := view.Translate(e)
+		view := wire.NewView(info.ID, sse.NewJSONRPCRenderer(r.Context(), s.jsonrpcRun(r, caller, info), 0))
+		for batch, err := range batches {
 			if err != nil {
-				return err
+				yield(wire.Message{}, err)
+				return
 			}
-			if ok && !add(m) {
-				return nil
+			for _, e := range batch {
+				m, ok, err := view.Translate(e)
+				if (ok || err != nil) && !yield(m, err) || err != nil {
+					return
+				}
 			}
 		}
 	}
-	return nil
 }
 
 // exportMessages writes the messages that match, one a line.
-func (s *Server) exportMessages(w http.ResponseWriter, r *http.Request, caller generators.Caller, info engine.Info, filter wire.Filter) error {
+func (s *Server) exportMessages(w http.ResponseWriter, info engine.Info, filter wire.Filter, messages iter.Seq2[wire.Message, error]) error {
 	h := w.Header()
 	h.Set("Content-Type", "application/jsonl")
 	h.Set("Cache-Control", "no-store")
 	h.Set("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{"filename": exportName(info) + ".jsonl"}))
-	err := s.eachMessage(r, caller, info, func(m wire.Message) bool {
-		if !filter.Matches(&m) {
-			return true
+	for m, err := range messages {
+		if err == nil && filter.Matches(&m) {
+			var line []byte
+			if line, err = json.Marshal(m); err == nil {
+				_, err = w.Write(append(line, '\n'))
+			}
 		}
-		line, err := json.Marshal(m)
-		if err == nil {
-			_, err = w.Write(append(line, '\n'))
+		if err != nil {
+			s.logger.Error("exporting messages", "run", info.ID, "err", err) // the status is sent already
+			return nil
 		}
-		return err == nil
-	})
-	if err != nil {
-		s.logger.Error("exporting messages", "run", info.ID, "err", err) // the status is sent already
 	}
 	return nil
 }
@@ -143,20 +185,26 @@ func (s *Server) handleMessage(w http.ResponseWriter, r *http.Request, caller ge
 	if err != nil {
 		return errPageNotFound
 	}
-	var found *wire.Message
-	if err := s.eachMessage(r, caller, info, func(m wire.Message) bool {
-		if m.Seq == seq {
-			found = &m
-		}
-		return m.Seq < seq
-	}); err != nil {
+	page, err := parseMessagePage(r.URL.Query())
+	if err != nil {
 		return err
 	}
-	if found == nil {
-		return errPageNotFound
+	messages, err := s.messagesOf(r, caller, info, page)
+	if err != nil {
+		return err
 	}
-	w.Header().Set("Content-Type", jsonType)
-	w.Header().Set("Cache-Control", "no-store")
-	io.WriteString(w, string(found.Message)+"\n")
-	return nil
+	for m, err := range messages {
+		switch {
+		case err != nil:
+			return err
+		case m.Seq > seq:
+			return errPageNotFound
+		case m.Seq == seq:
+			w.Header().Set("Content-Type", jsonType)
+			w.Header().Set("Cache-Control", "no-store")
+			_, err := w.Write(append(slices.Clone(m.Message), '\n'))
+			return err
+		}
+	}
+	return errPageNotFound
 }

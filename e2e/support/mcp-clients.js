@@ -66,6 +66,9 @@ export const connectAs = (url, token, elicit) =>
     elicit,
   );
 
+/** connectTo connects a client that can be asked, as whoever is at this machine. */
+export const connectTo = (url, elicit) => connect(new StreamableHTTPClientTransport(new URL("/mcp", url)), { elicitation: {} }, elicit);
+
 async function connect(transport, capabilities, elicit) {
   const client = new Client({ name: "e2e", version: "1" }, { capabilities });
   if (capabilities.elicitation) client.setRequestHandler(ElicitRequestSchema, elicit);

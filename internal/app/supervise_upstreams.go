@@ -10,6 +10,7 @@ import (
 	"github.com/photon-beam/beam/internal/engine"
 	"github.com/photon-beam/beam/internal/runlog"
 	"github.com/photon-beam/beam/internal/upstream"
+	"github.com/photon-beam/beam/internal/upstream/config"
 )
 
 // An upstreamSupervisor applies the policies of upstreams to the runs of their tools, and
@@ -38,6 +39,15 @@ func (s *upstreamSupervisor) RecordedArguments(p *generators.Photon, args json.R
 		return json.RawMessage(`"Not recorded"`)
 	}
 	return policy.Recorded(args)
+}
+
+// RecordedMessage implements [engine.Supervisor].
+func (s *upstreamSupervisor) RecordedMessage(p *generators.Photon, message json.RawMessage) json.RawMessage {
+	policy, _ := s.policyOf(p)
+	if policy == nil || policy.Record() == config.RecordNothing {
+		return nil
+	}
+	return policy.Recorded(message)
 }
 
 // AdmitsSecrets implements [engine.Supervisor].

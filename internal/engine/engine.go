@@ -19,6 +19,7 @@ import (
 	"github.com/photon-beam/beam/internal/audit"
 	"github.com/photon-beam/beam/internal/budget"
 	"github.com/photon-beam/beam/internal/engine/keyring"
+	"github.com/photon-beam/beam/internal/recording"
 	"github.com/photon-beam/beam/internal/runlog"
 	"github.com/photon-beam/beam/internal/runlog/blob"
 )
@@ -87,6 +88,7 @@ type Engine struct {
 	exclusive     exclusiveRuns
 	deadlines     *deadlines
 	stalledWrites stalledWrites
+	messages      *recording.Recorder
 	counters      counters
 	unkept        unkeptContents
 	uploads       *budget.Budget // in progress
@@ -133,6 +135,7 @@ func New(o Options) *Engine {
 	if e.logger == nil {
 		e.logger = slog.New(slog.DiscardHandler)
 	}
+	e.messages = recording.NewRecorder(e.blobs, func(run string) bool { return e.index.lookup(run) != nil }, e.logger)
 	e.generatorCtx = context.Background()
 	if o.Root != "" {
 		e.generatorCtx = generators.WithRoot(e.generatorCtx, o.Root)
@@ -199,6 +202,7 @@ func (e *Engine) Close(ctx context.Context) error {
 		}
 	}
 	e.cancel(generators.ErrSuspended)
+	defer e.messages.Save()
 	return e.waitForGenerators(ctx)
 }
 

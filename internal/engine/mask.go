@@ -43,6 +43,7 @@ func (w *worker) noteSecret(a runlog.Answered) {
 			w.addSecret(secret{a.AskSeq, spellingsOf(text), fmt.Sprintf("%s%d.%d", secretMask, a.AskSeq, i)})
 		}
 	}
+	w.noteMasked()
 }
 
 // addSecret adds a secret. Longer ones precede shorter ones, which may be a part of them

@@ -130,6 +130,7 @@ func (e *Engine) deleteRun(r *trackedRun) error {
 	}
 	e.index.removeRun(r)
 	e.disk.Add(r.owner(), -r.blobBytes)
+	e.messages.Forget(r.id)
 	r.wakeWaiters() // a woken waiter finds that the run has been deleted
 	if err := e.blobs.DeleteRun(r.id); err != nil {
 		e.logger.Error("deleting a run's files", "run", r.id, "err", err)

@@ -10,6 +10,7 @@ import (
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/clientsession"
+	"github.com/photon-beam/beam/internal/recording"
 	"github.com/photon-beam/beam/internal/runlog"
 )
 
@@ -33,6 +34,8 @@ type StartRequest struct {
 	RetainFor time.Duration
 	// Client is the client that starts the run, for the code that serves it; it may be nil.
 	Client *clientsession.Client
+	// Received is the message that starts the run, if one does; see [Engine.RecordMessage].
+	Received recording.Observed
 }
 
 // Start starts a run, which belongs to caller, and returns without waiting for it.
@@ -73,6 +76,9 @@ func (e *Engine) Start(ctx context.Context, caller generators.Caller, req StartR
 	}
 	if first != r {
 		return first.resolveRepeat(*r.requestDigest)
+	}
+	if req.Received.Data != nil {
+		e.RecordMessage(r.id, req.Received)
 	}
 	info, err := r.recordStart(ctx, started, req.Client, args)
 	if err != nil {

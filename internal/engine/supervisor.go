@@ -17,6 +17,9 @@ type Supervisor interface {
 	// RecordedArguments returns what the log keeps of a run's arguments: the arguments
 	// themselves, or a JSON text in their place.
 	RecordedArguments(p *generators.Photon, args json.RawMessage) json.RawMessage
+	// RecordedMessage returns what is kept of a message of a run: the message itself, or a
+	// JSON text in its place, or nil if nothing is.
+	RecordedMessage(p *generators.Photon, message json.RawMessage) json.RawMessage
 	// AdmitsSecrets reports whether forms may have fields for secrets.
 	AdmitsSecrets(p *generators.Photon) bool
 	// AskSettled is called when a question is settled.

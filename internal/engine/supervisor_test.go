@@ -22,6 +22,10 @@ type testSupervisor struct {
 	settled []engine.SupervisedAsk
 }
 
+func (s *testSupervisor) RecordedMessage(_ *generators.Photon, m json.RawMessage) json.RawMessage {
+	return m
+}
+
 func (s *testSupervisor) RecordedArguments(*generators.Photon, json.RawMessage) json.RawMessage {
 	return json.RawMessage(`"not recorded"`)
 }

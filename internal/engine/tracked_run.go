@@ -37,6 +37,9 @@ type trackedRun struct {
 	// and the index's mu are held.
 	adopter atomic.Pointer[generators.Caller]
 
+	// masked are the secrets that are masked in the run's messages; nil for none.
+	masked atomic.Pointer[[]secret]
+
 	// readerCount is the number of loops over the run's entries.
 	readerCount atomic.Int32
 

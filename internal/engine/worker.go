@@ -49,7 +49,7 @@ func (r *trackedRun) launchGenerator(caller generators.Caller, client *clientses
 	}
 	ctx, endSpan := r.engine.tracer.TraceGenerator(ctx, r.tracedRun())
 	if r.photon.Options().Definition != nil {
-		ctx, w.content = toolresult.WithRecorder(ctx)
+		ctx, w.content = toolresult.WithRecorder(r.withObserver(ctx))
 	}
 	w.generator = r.photon.Prepare(ctx, args)
 	w.generator.SetID(r.id)
@@ -100,6 +100,9 @@ func (w *worker) finishDriving(endSpan func(State)) {
 		w.updateEvictionQueue()
 	}
 	w.drivers--
+	if w.drivers == 0 {
+		w.masked.Store(nil)
+	}
 	if w.drivers == 0 && w.state.Ended() {
 		w.engine.index.setReturning(w.trackedRun, false)
 	}

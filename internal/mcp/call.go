@@ -17,6 +17,7 @@ import (
 	"github.com/photon-beam/beam/internal/mcp/apps"
 	msg "github.com/photon-beam/beam/internal/mcp/message"
 	"github.com/photon-beam/beam/internal/mcp/requests"
+	"github.com/photon-beam/beam/internal/recording"
 )
 
 // A call is a tools/call in progress. It sends the events of a run to the client, and
@@ -32,6 +33,7 @@ type call struct {
 	// request is the method of a request to an upstream that is no call of a tool; empty
 	// for calls of tools. The photon is then not registered.
 	request     string
+	received    json.RawMessage        // the request, until it is recorded with its run
 	asked       atomic.Bool            // the run has asked something
 	presence    clientsession.Presence // of the client, while a stream of the call is open
 	followAfter uint64                 // the call sends the entries after this one
@@ -84,6 +86,13 @@ func (s *Server) serveToolCall(rc *requestContext, m msg.Incoming, p *requestPar
 // serveNewCall begins a call and serves it. It may block for Beam's own tools.
 func (s *Server) serveNewCall(rc *requestContext, m msg.Incoming, p *requestParams, answer func(reply)) {
 	c, refused := s.newCall(rc, m, p)
+	if c != nil {
+		c.received = m.Raw
+		if c.runID != "" {
+			c.recordRequest()
+		}
+		answer = c.recordReplies(answer)
+	}
 	if refused != nil {
 		answer(*refused)
 		return
@@ -115,7 +124,8 @@ func (s *Server) newCall(rc *requestContext, m msg.Incoming, p *requestParams) (
 	if p.Name == "" {
 		return refuse(msg.Errorf(mcp.INVALID_PARAMS, "tools/call requires a name; arguments must be an object"))
 	}
-	c := &call{server: s, session: rc.session, client: rc.client, requestID: m.ID, progressToken: p.Meta.ProgressToken, sender: rc.sender}
+	c := &call{server: s, session: rc.session, client: rc.client, requestID: m.ID, progressToken: p.Meta.ProgressToken}
+	c.sender = c.recorded(rc.sender)
 	switch {
 	case apps.IsTool(p.Name) && s.isBeamTool(p.Name):
 		if rc.usesApps(rc.client) {
@@ -162,8 +172,9 @@ func (c *call) startRun(ctx context.Context, p *requestParams) *reply {
 	}
 	request := engine.StartRequest{
 		Photon: c.photon.Name(), Args: args, Surface: c.runSurface(), Samples: c.client.SupportsSampling(),
-		RetainFor: c.retainFor, Client: c.runClient(),
+		RetainFor: c.retainFor, Client: c.runClient(), Received: c.client.observe(recording.In, c.received),
 	}
+	c.received = nil
 	if c.request != "" {
 		request.Unlisted = c.photon
 	}

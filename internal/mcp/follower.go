@@ -11,6 +11,7 @@ import (
 	msg "github.com/photon-beam/beam/internal/mcp/message"
 	"github.com/photon-beam/beam/internal/mcp/requests"
 	"github.com/photon-beam/beam/internal/mcp/steps"
+	"github.com/photon-beam/beam/internal/recording"
 	"github.com/photon-beam/beam/internal/runlog"
 )
 
@@ -63,7 +64,7 @@ type callHandler interface {
 // newFollower returns a follower of a call that sends its questions to the client as
 // requests.
 func (c *call) newFollower(out messageSender, inFlight *requests.InFlight) *follower {
-	f := &follower{call: c, sender: out, inFlight: inFlight, lastSent: c.followAfter}
+	f := &follower{call: c, sender: c.recorded(out), inFlight: inFlight, lastSent: c.followAfter}
 	f.handler = directCall{f}
 	return f
 }
@@ -102,6 +103,7 @@ func (f *follower) followAndWait(first step) (r reply) {
 func (f *follower) start(queue *steps.Queue, first step, answer func(reply)) {
 	f.queue, f.answer = queue, answer
 	f.presence.Enter()
+	f.inFlight.Observe(func(raw []byte) { f.record(recording.In, raw) })
 	f.inFlight.OnCancel(f.endOnCancel)
 	if first != nil && f.runStep(first) {
 		return

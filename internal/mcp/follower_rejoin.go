@@ -64,11 +64,12 @@ func (f *follower) readHistory(ctx context.Context) (open []uint64, r reply, don
 // resumeOnStream continues a call on another stream, with the entries after the one
 // that the client received last. It returns the call's reply.
 func (c *call) resumeOnStream(out messageSender, inFlight *requests.InFlight, after uint64) reply {
+	out = c.recorded(out)
 	c.mu.Lock()
 	c.sender = out
 	c.mu.Unlock()
 	f := c.newFollower(out, inFlight)
-	return f.followAndWait(func(ctx context.Context) (r reply, done bool) {
+	r := f.followAndWait(func(ctx context.Context) (r reply, done bool) {
 		if err := f.catchUp(ctx, after); err != nil {
 			return f.internalErrorReply(err), true
 		}
@@ -82,6 +83,8 @@ func (c *call) resumeOnStream(out messageSender, inFlight *requests.InFlight, af
 		}
 		return reply{}, false
 	})
+	c.server.recordReply(c.runID, c.client, r)
+	return r
 }
 
 // catchUp reads the entries that the client received before, up to after, without

@@ -12,12 +12,19 @@ import (
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/engine"
 	msg "github.com/photon-beam/beam/internal/mcp/message"
+	"github.com/photon-beam/beam/internal/recording"
 	"github.com/photon-beam/beam/internal/runlog"
 )
 
-// HandleResponse implements [requests.ResponseHandler]: it records the client's response to the question, and asks again if the
-// answer is not valid.
+// HandleResponse implements [requests.ResponseHandler].
 func (p *pendingRequest) HandleResponse(m msg.Incoming) {
+	p.call.record(recording.In, m.Raw)
+	p.handleResponse(m)
+}
+
+// handleResponse records the client's answer to the question, and asks again if it is not
+// valid.
+func (p *pendingRequest) handleResponse(m msg.Incoming) {
 	ctx := context.Background()
 	c, id := p.call, runlog.AskID(p.call.runID, p.askSeq)
 	c.restartWaitClock()
@@ -54,7 +61,7 @@ func (p *pendingRequest) retryResponse(m msg.Incoming) {
 		select {
 		case <-p.call.server.engine.Closing():
 		default:
-			p.HandleResponse(m)
+			p.handleResponse(m)
 		}
 	})
 }

@@ -176,10 +176,12 @@ func (s *Server) newTaskCall(sess *session, cl *client, sender messageSender, in
 	}
 	quiet := *cl
 	quiet.LogLevel = msg.NoLogging
-	return &call{
-		server: s, session: sess, client: &quiet, sender: sender, number: s.lastCallNumber.Add(1),
+	c := &call{
+		server: s, session: sess, client: &quiet, number: s.lastCallNumber.Add(1),
 		photon: photon, runID: info.ID, isTask: true,
 	}
+	c.sender = c.recorded(sender)
+	return c
 }
 
 // isPoll reports whether a request polls a task of 2025-11-25.

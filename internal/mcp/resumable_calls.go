@@ -6,6 +6,7 @@ import (
 
 	msg "github.com/photon-beam/beam/internal/mcp/message"
 	"github.com/photon-beam/beam/internal/mcp/requests"
+	"github.com/photon-beam/beam/internal/recording"
 	"github.com/photon-beam/beam/internal/runlog"
 )
 
@@ -108,11 +109,15 @@ func (s *session) handleCancelled(m msg.Incoming) {
 	}
 	s.mu.Unlock()
 	if r != nil {
+		r.Tell(m.Raw)
 		r.Cancel(requests.ErrCancelled)
 	}
 	// The request may be ending at this moment because its stream broke off; then
 	// cancelling it does not cancel the call.
 	for _, c := range resumable {
+		if r == nil {
+			c.record(recording.In, m.Raw)
+		}
 		c.cancelCall()
 	}
 }

@@ -30,6 +30,7 @@ func (r *roundTrip) resumeFromState(ctx context.Context, p *requestParams) error
 		return err
 	}
 	r.runID, r.isContinued, r.earlyResponses = state.Run, true, nil
+	r.recordRequest()
 	r.asked.Store(true)
 	if err := r.catchUp(ctx, state.After); err != nil {
 		return err

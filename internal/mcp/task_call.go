@@ -120,6 +120,7 @@ func (c *call) withRelatedTask(params any) any {
 
 // serveTaskRequest serves a request about a task.
 func (s *Server) serveTaskRequest(rc *requestContext, m msg.Incoming, answer func(reply)) {
+	answer = s.recordTaskRequest(rc, m, answer)
 	if m.Method == tasks.MethodResult && rc.client.Version == version20251125 {
 		s.serveTaskResult(rc, m, answer)
 		return

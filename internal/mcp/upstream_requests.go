@@ -102,9 +102,10 @@ func (s *Server) serveRead(rc *requestContext, m msg.Incoming, p *requestParams,
 // the person meanwhile. A run during which it asked nothing is forgotten.
 func (s *Server) serveRequestRun(rc *requestContext, m msg.Incoming, p *requestParams, t catalogue.Target, params json.RawMessage, answer func(reply)) {
 	c := &call{
-		server: s, session: rc.session, client: rc.client, requestID: m.ID, progressToken: p.Meta.ProgressToken, sender: rc.sender,
-		photon: t.Photon(m.Method), request: m.Method,
+		server: s, session: rc.session, client: rc.client, requestID: m.ID, progressToken: p.Meta.ProgressToken,
+		photon: t.Photon(m.Method), request: m.Method, received: m.Raw,
 	}
+	c.sender = c.recorded(rc.sender)
 	p.Name, p.Arguments = t.Server+" "+m.Method, withoutProtocol(params)
 	finish := func(r reply) {
 		if !c.asked.Load() {
@@ -114,6 +115,7 @@ func (s *Server) serveRequestRun(rc *requestContext, m msg.Incoming, p *requestP
 		}
 		answer(r)
 	}
+	finish = c.recordReplies(finish)
 	if rc.client.IsModern() {
 		c.serveRoundTrip(rc.inFlight, p, finish)
 		return

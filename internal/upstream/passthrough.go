@@ -147,6 +147,7 @@ func (u *Upstream) describeError(err error) *ToolError {
 
 // follow makes the request, and passes everything on until its result.
 func (p *passthrough) follow() (json.RawMessage, error) {
+	p.request.Observe = p.upstream.observerOf(p.ctx)
 	call := p.conn.session.Call(p.ctx, p.request)
 	p.upstream.countCall()
 	for {

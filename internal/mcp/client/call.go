@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/photon-beam/beam/internal/mcp/message"
+	"github.com/photon-beam/beam/internal/recording"
 )
 
 // A Request is a request to make of the server, in a [Call].
@@ -24,6 +25,10 @@ type Request struct {
 	Capabilities json.RawMessage
 	// Tag is the caller's own.
 	Tag any
+	// Observe, if it is set, is called with every message of the call: those that are sent,
+	// before they are, and those that are received. It must not block and is called from
+	// several goroutines.
+	Observe func(way recording.Direction, raw []byte)
 }
 
 // A Call is a request in progress that may take long, and during which the server tells
@@ -88,6 +93,13 @@ func (s *Session) Call(ctx context.Context, request Request) *Call {
 
 // Request returns what was requested.
 func (c *Call) Request() Request { return c.request }
+
+// observe passes a message on to what observes the call. It does nothing if c is nil.
+func (c *Call) observe(way recording.Direction, raw []byte) {
+	if c != nil && c.request.Observe != nil {
+		c.request.Observe(way, raw)
+	}
+}
 
 // Began returns when the call began.
 func (c *Call) Began() time.Time { return c.began }

@@ -300,7 +300,12 @@ const (
 
 // Notify sends a notification. Params may be nil.
 func (s *Session) Notify(method string, params any) {
+	s.notify(message.EncodeNotification(method, params))
+}
+
+// notify sends an encoded notification.
+func (s *Session) notify(raw []byte) {
 	if s.ctx.Err() == nil {
-		s.transport.send(message.EncodeNotification(method, params), nil)
+		s.transport.send(raw, nil)
 	}
 }

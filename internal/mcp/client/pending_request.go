@@ -10,6 +10,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/photon-beam/beam/internal/mcp/message"
+	"github.com/photon-beam/beam/internal/recording"
 )
 
 // A pendingRequest is one request to the server, and its response. A [Call] consists of one
@@ -21,6 +22,8 @@ type pendingRequest struct {
 	params  json.RawMessage
 	tool    json.RawMessage // the definition of the tool that is called; nil for other methods
 	call    *Call           // nil for the session's own requests
+	// taskOf is the call whose task the request is about, if it isn't one of the call itself.
+	taskOf *Call
 	// onAcknowledged is called when a subscription has begun; nil for other methods.
 	onAcknowledged func()
 	// ctx ends with the request; a transport may use it for its request.
@@ -49,8 +52,19 @@ func (s *Session) begin(x *pendingRequest, onFinish func(json.RawMessage, error)
 		return x
 	}
 	x.params = s.requestParams(x)
-	s.transport.send(message.Encode(message.Outgoing{ID: x.id, Method: x.method, Params: x.params}), x)
+	raw := message.Encode(message.Outgoing{ID: x.id, Method: x.method, Params: x.params})
+	x.observe(recording.Out, raw)
+	s.transport.send(raw, x)
 	return x
+}
+
+// observe passes a message on to what observes the call that the request is about.
+func (x *pendingRequest) observe(way recording.Direction, raw []byte) {
+	if x.taskOf != nil {
+		x.taskOf.observe(way, raw)
+		return
+	}
+	x.call.observe(way, raw)
 }
 
 // finish ends the request. Only the first call counts.
@@ -82,7 +96,9 @@ func (x *pendingRequest) abandon(cause error) {
 		return
 	}
 	if x.method != string(mcp.MethodInitialize) && x.id != nil {
-		x.session.Notify("notifications/cancelled", cancelledParams{RequestID: x.id, Reason: cause.Error()})
+		raw := message.EncodeNotification("notifications/cancelled", cancelledParams{RequestID: x.id, Reason: cause.Error()})
+		x.observe(recording.Out, raw)
+		x.session.notify(raw)
 	}
 	x.cancel(cause)
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/photon-beam/beam/internal/mcp/message"
 	"github.com/photon-beam/beam/internal/rawjson"
+	"github.com/photon-beam/beam/internal/recording"
 )
 
 // receive handles one message of the server, or a batch of 2025-03-26. origin is the
@@ -48,11 +49,13 @@ func (s *Session) receiveOne(raw []byte, origin *pendingRequest) {
 // far as can be told, the request fails.
 func (s *Session) handleInvalid(raw []byte, origin *pendingRequest, invalid *message.Error) {
 	if e := errorWithoutID(raw); e != nil && origin != nil {
+		origin.observe(recording.In, raw)
 		origin.finish(nil, e)
 		return
 	}
 	s.fault("it sent a message that is not valid: %s", invalid.Message)
 	if x := s.pendingFor(raw); x != nil && (origin == nil || origin.isStreamOf(x)) {
+		x.observe(recording.In, raw)
 		x.finish(nil, fmt.Errorf("the server sent a response that is not valid: %s", invalid.Message))
 	}
 }
@@ -129,8 +132,10 @@ func (s *Session) handleResponse(m message.Incoming, origin *pendingRequest) {
 	case origin != nil && !origin.isStreamOf(x):
 		s.fault("it responded to a request on the stream of another one")
 	case m.Error != nil:
+		x.observe(recording.In, m.Raw)
 		x.finish(nil, decodeError(rawjson.Member(m.Raw, "error")))
 	default:
+		x.observe(recording.In, m.Raw)
 		x.finish(m.Result, nil)
 	}
 }
@@ -157,26 +162,29 @@ func (s *Session) handleNotification(m message.Incoming, origin *pendingRequest)
 	n := Notification{Method: m.Method, Params: m.Params}
 	switch m.Method {
 	case "notifications/cancelled":
-		s.handleCancelled(n)
+		s.handleCancelled(n, m.Raw)
 		return
 	case string(mcp.MethodNotificationSubscriptionsAcknowledged):
 		s.handleAcknowledged(n, origin)
 		return
 	case "notifications/progress":
 		if c := s.callOfProgress(n.Params); c != nil {
+			c.observe(recording.In, m.Raw)
 			c.events.push(Event{Notification: &n})
 		}
 		return // progress of a call that is over means nothing
 	}
 	if c := s.callOfNotification(n, origin); c != nil {
+		c.observe(recording.In, m.Raw)
 		c.events.push(Event{Notification: &n})
 		return
 	}
 	s.options.HandleNotification(n)
 }
 
-// handleCancelled withdraws a request of the server that the server takes back.
-func (s *Session) handleCancelled(n Notification) {
+// handleCancelled withdraws a request of the server that the server takes back with a
+// notification, which is raw.
+func (s *Session) handleCancelled(n Notification, raw []byte) {
 	params := objectOrEmpty(n.Params)
 	id := rawjson.Member(params, "requestId")
 	s.mu.Lock()
@@ -184,6 +192,7 @@ func (s *Session) handleCancelled(n Notification) {
 	delete(s.requests, string(id))
 	s.mu.Unlock()
 	if r != nil {
+		r.call.observe(recording.In, raw)
 		r.withdraw(withdrawnError(textMember(params, "reason")))
 	}
 }

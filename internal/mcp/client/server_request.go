@@ -11,6 +11,7 @@ import (
 
 	"github.com/photon-beam/beam/internal/humanize"
 	"github.com/photon-beam/beam/internal/mcp/message"
+	"github.com/photon-beam/beam/internal/recording"
 )
 
 // A ServerRequest is what a server asks of its client: elicitation/create,
@@ -94,6 +95,7 @@ func (s *Session) handleRequest(m message.Incoming, origin *pendingRequest) {
 		return
 	}
 	c := s.callOfRequest(r, origin)
+	c.observe(recording.In, m.Raw)
 	if c == nil || !c.addRequest(r) {
 		r.Refuse(message.Errorf(requestRefused, "no call is in progress that the request could belong to"))
 		return
@@ -115,7 +117,7 @@ func (s *Session) openRequest(m message.Incoming) (*ServerRequest, *message.Erro
 			delete(s.requests, string(id))
 		}
 		s.mu.Unlock()
-		s.respond(id, result, refused)
+		s.respondFor(r.call, id, result, refused)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -158,16 +160,24 @@ func (s *Session) callOfRequest(r *ServerRequest, origin *pendingRequest) *Call 
 	return s.options.Attribute(r, calls)
 }
 
-// respond sends a response to a request of the server.
+// respond sends a response to a request of the server that belongs to no call.
 func (s *Session) respond(id, result json.RawMessage, refused *message.Error) {
+	s.respondFor(nil, id, result, refused)
+}
+
+// respondFor sends a response to a request of the server that belongs to a call; nil for
+// none.
+func (s *Session) respondFor(c *Call, id, result json.RawMessage, refused *message.Error) {
 	if s.ctx.Err() != nil {
 		return
 	}
-	if refused != nil {
-		s.transport.send(message.EncodeError(id, refused), nil)
-		return
+	response := message.Outgoing{ID: id, Error: refused}
+	if refused == nil {
+		response.Result = result
 	}
-	s.transport.send(message.EncodeResult(id, result), nil)
+	raw := message.Encode(response)
+	c.observe(recording.Out, raw)
+	s.transport.send(raw, nil)
 }
 
 // withdrawRequests withdraws all open requests of the server.

@@ -53,6 +53,12 @@ func taskParams(id string) json.RawMessage {
 	return message.WithMembers(json.RawMessage("{}"), map[string]any{"taskId": id})
 }
 
+// requestOfTask makes a request about the call's task, and waits for its result until the
+// call ends.
+func (c *Call) requestOfTask(method string, params json.RawMessage) (json.RawMessage, error) {
+	return c.session.await(c.ctx, &pendingRequest{method: method, params: params, taskOf: c})
+}
+
 // followTask follows the task that a result has created. It reports false if the result
 // created none.
 func (c *Call) followTask(result json.RawMessage) bool {
@@ -88,7 +94,7 @@ func (c *Call) cancelTask() {
 	id := c.task
 	c.session.mu.Unlock()
 	if id != "" {
-		c.session.begin(&pendingRequest{method: "tasks/cancel", params: taskParams(id)}, func(json.RawMessage, error) {})
+		c.session.begin(&pendingRequest{method: "tasks/cancel", params: taskParams(id), taskOf: c}, func(json.RawMessage, error) {})
 	}
 }
 
@@ -113,7 +119,7 @@ func (c *Call) forgetTask() {
 func (c *Call) pollStatus(id string, task json.RawMessage) {
 	said := c.tellStatus(task, "")
 	for c.sleep(pollInterval(task, "pollInterval")) {
-		polled, err := c.session.request(c.ctx, "tasks/get", taskParams(id))
+		polled, err := c.requestOfTask("tasks/get", taskParams(id))
 		if err != nil {
 			return // the result says what is wrong
 		}

@@ -29,7 +29,7 @@ func (c *Call) followExtensionTask(id string, created json.RawMessage) {
 	t.said = c.tellStatus(created, "")
 	task, failures := created, 0
 	for wait := minPollInterval; c.sleep(wait); wait = pollInterval(task, "pollIntervalMs") {
-		polled, err := c.session.request(c.ctx, "tasks/get", taskParams(id))
+		polled, err := c.requestOfTask("tasks/get", taskParams(id))
 		var refused *message.Error
 		switch {
 		case c.ctx.Err() != nil:
@@ -118,7 +118,7 @@ func (t *extensionTask) sendAnswer(key string, result json.RawMessage, refused *
 		return
 	}
 	params := message.WithMembers(taskParams(t.id), map[string]any{"inputResponses": map[string]json.RawMessage{key: result}})
-	if _, err := t.call.session.request(t.call.ctx, "tasks/update", params); err != nil && t.call.ctx.Err() == nil {
+	if _, err := t.call.requestOfTask("tasks/update", params); err != nil && t.call.ctx.Err() == nil {
 		t.call.abandon(err)
 	}
 }

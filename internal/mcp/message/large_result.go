@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"crypto/rand"
 	"encoding/json"
+	"fmt"
 	"io"
 
 	"github.com/photon-beam/beam/internal/runlog"
@@ -19,6 +20,7 @@ type LargeResult struct {
 	// streamed says that the messages are encoded with marks.
 	streamed bool
 	mark     string
+	size     int64 // of the value, in bytes
 }
 
 // The ends of marks: of the text for people, and of the value itself.
@@ -39,7 +41,7 @@ func (t *Translator) addLargeResult(r *ToolResult, end *runlog.Finished) error {
 	if _, err := io.ReadFull(f, first[:]); err != nil {
 		return err
 	}
-	r.large = &LargeResult{open: open, isText: first[0] == '"', mark: "result-" + rand.Text() + "-"}
+	r.large = &LargeResult{open: open, isText: first[0] == '"', mark: "result-" + rand.Text() + "-", size: end.ResultSize}
 	r.Content = append(r.Content, TextBlock(r.large.mark+textMark))
 	r.Structured = structuredValue(t.Photon, t.Client, json.RawMessage(`"`+r.large.mark+valueMark+`"`), first[0] == '{')
 	return nil
@@ -74,6 +76,18 @@ func (l *LargeResult) WriteMessage(w io.Writer, encoded []byte) error {
 		}
 		encoded = after[len(textMark)+len(`"`):]
 	}
+}
+
+// Outline returns an encoded message with notes in place of the value, and about how many
+// bytes the whole message has.
+func (l *LargeResult) Outline(encoded []byte) (outline []byte, size int) {
+	size = len(encoded)
+	for _, end := range []string{textMark, valueMark} {
+		quoted := []byte(`"` + l.mark + end + `"`)
+		size += bytes.Count(encoded, quoted) * int(l.size)
+		encoded = bytes.ReplaceAll(encoded, quoted, fmt.Appendf(nil, `"A value of %d bytes"`, l.size))
+	}
+	return encoded, size
 }
 
 // Expand returns an encoded message with the value in place of the marks.

@@ -17,6 +17,7 @@ type InFlight struct {
 	mu          sync.Mutex
 	cause       error         // why the request was cancelled; nil if it was not
 	cancelFuncs []func(error) // called once, with the cause
+	observe     func([]byte)  // see Observe; nil for none
 }
 
 // The causes of cancellation.
@@ -55,6 +56,23 @@ func (r *InFlight) OnCancel(stop func(cause error)) {
 	r.mu.Unlock()
 	if cause != nil {
 		stop(cause)
+	}
+}
+
+// Observe calls f with the notifications of the client that are about the request.
+func (r *InFlight) Observe(f func(raw []byte)) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.observe = f
+}
+
+// Tell passes a notification of the client to what observes the request.
+func (r *InFlight) Tell(raw []byte) {
+	r.mu.Lock()
+	observe := r.observe
+	r.mu.Unlock()
+	if observe != nil {
+		observe(raw)
 	}
 }
 

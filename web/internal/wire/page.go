@@ -1,8 +1,23 @@
 package wire
 
+// A Source is where a list of messages comes from.
+type Source string
+
+// The sources.
+const (
+	Wire Source = "wire" // they were recorded as they went
+	Log  Source = "log"  // they are derived from the log
+)
+
 // A Page is a page of messages.
 type Page struct {
 	Filter
+	Source Source
+	// Recorded is the number of messages that were recorded, Dropped how many earlier ones
+	// were but are not kept, and HasClient reports whether some were a client's.
+	Recorded, Dropped int
+	HasClient         bool
+	Methods           []string // that the messages may have
 	// After and Before are ordinals: the page has messages of greater and of smaller ones, the last of
 	// them if Before is set, and otherwise the first.
 	After, Before uint64

@@ -1,6 +1,6 @@
-// Package wire lists a run's messages as an MCP client with all capabilities has them: the
-// call, what the run tells and asks, the responses, and the result. It knows no HTTP and no
-// HTML.
+// Package wire lists a run's messages: those that were recorded as they went, or those that
+// an MCP client with all capabilities would have, which it derives from the log: the call,
+// what the run tells and asks, the responses, and the result. It knows no HTTP and no HTML.
 package wire
 
 import (
@@ -11,36 +11,22 @@ import (
 
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/internal/mcp/message"
+	"github.com/photon-beam/beam/internal/recording"
 	"github.com/photon-beam/beam/internal/runlog"
 	"github.com/photon-beam/beam/sse"
 )
 
+// A Message is a JSON-RPC message of a run.
+type Message = recording.Message
+
 // A Direction is where a message goes.
-type Direction string
+type Direction = recording.Direction
 
 // The directions.
 const (
-	ToClient   Direction = "out"
-	FromClient Direction = "in"
+	ToClient   = recording.Out
+	FromClient = recording.In
 )
-
-// A Message is a JSON-RPC message of a run.
-type Message struct {
-	Seq       uint64    `json:"seq"` // of its log entry
-	Time      time.Time `json:"time"`
-	Direction Direction `json:"direction"`
-	Kind      string    `json:"kind"`         // request, response or notification
-	Method    string    `json:"method"`       // of a response, that of its request
-	ID        string    `json:"id,omitempty"` // of a request or a response
-	// Duration is how long a response took, in milliseconds.
-	Duration int64 `json:"durationMs,omitempty"`
-	Size     int   `json:"size"` // bytes of the message
-	// Outcome says how a request ended, on its response: accept, decline, cancel, or the state of the
-	// run.
-	Outcome string          `json:"outcome,omitempty"`
-	By      string          `json:"by,omitempty"` // the surface that an answer came from
-	Message json.RawMessage `json:"message"`
-}
 
 // A View translates a log into messages. It must see the log from its beginning.
 type View struct {
@@ -181,6 +167,7 @@ type Filter struct {
 	Text      string // is part of the message
 	Method    string
 	Direction Direction
+	Side      recording.Side
 }
 
 // IsSet reports whether the filter selects only some messages.
@@ -188,9 +175,9 @@ func (f Filter) IsSet() bool { return f != Filter{} }
 
 // Matches reports whether the filter selects a message.
 func (f Filter) Matches(m *Message) bool {
-	return (f.Method == "" || f.Method == m.Method) && (f.Direction == "" || f.Direction == m.Direction) &&
+	return (f.Method == "" || f.Method == m.Method) && (f.Direction == "" || f.Direction == m.Direction) && (f.Side == "" || f.Side == m.Side) &&
 		(f.Text == "" || bytes.Contains(bytes.ToLower(m.Message), []byte(strings.ToLower(f.Text))) || strings.Contains(m.ID, f.Text))
 }
 
-// Methods are the methods of messages.
+// Methods are the methods of messages that are derived from the log.
 var Methods = []string{methodCall, "notifications/progress", "notifications/message", "elicitation/create", "sampling/createMessage", "roots/list", "notifications/cancelled"}

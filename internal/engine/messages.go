@@ -1,0 +1,60 @@
+package engine
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+
+	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/recording"
+)
+
+// RecordMessage records a message that went between Beam and the client that called a run,
+// or the server whose tool the run calls. Secrets in it are masked, and of the messages of
+// another server's tool no more is kept than its log may have.
+func (e *Engine) RecordMessage(run string, o recording.Observed) {
+	r := e.index.lookup(run)
+	if r == nil || r.photon == nil { // then it isn't known what may be kept
+		return
+	}
+	e.messages.Add(run, o, func(m json.RawMessage) json.RawMessage {
+		m = r.maskMessage(m)
+		if s := e.supervisorOf(r.photon); s != nil {
+			return s.RecordedMessage(r.photon, m)
+		}
+		return m
+	})
+}
+
+// maskMessage returns a message with the secrets masked that the generator has been given.
+func (r *trackedRun) maskMessage(m json.RawMessage) json.RawMessage {
+	secrets := r.masked.Load()
+	if secrets == nil {
+		return m
+	}
+	w := worker{secrets: *secrets}
+	return w.maskJSON(m)
+}
+
+// noteMasked makes the secrets of the worker those that messages are masked of. Callers hold
+// mu.
+func (w *worker) noteMasked() {
+	secrets := slices.Clone(w.secrets)
+	w.masked.Store(&secrets)
+}
+
+// Messages returns the recorded messages of a run, oldest first. The first has a greater
+// Seq than 1 if earlier ones were dropped. The error is [ErrRunNotFound], [ErrForbidden],
+// or the file system's.
+func (e *Engine) Messages(caller generators.Caller, run string) ([]recording.Message, error) {
+	if _, err := e.findRun(caller, run); err != nil {
+		return nil, err
+	}
+	return e.messages.Messages(run)
+}
+
+// withObserver returns the context of a run's generator, whose messages to other servers are
+// recorded.
+func (r *trackedRun) withObserver(ctx context.Context) context.Context {
+	return recording.WithObserver(ctx, func(o recording.Observed) { r.engine.RecordMessage(r.id, o) })
+}
