@@ -39,7 +39,6 @@ var checks = map[string]func(*testing.T, block){
 
 // Every block of code is compiled, parsed or run.
 func TestCodeBlocks(t *testing.T) {
-	t.Chdir(t.TempDir()) // with the files that command lines name
 	unused := map[string]bool{}
 	for beginning := range uncheckedBlocks {
 		unused[beginning] = true
@@ -153,9 +152,10 @@ func checkJSON(t *testing.T, b block) {
 	case strings.Contains(text, `"users"`):
 		_, err = users.Parse([]byte(text))
 	case strings.Contains(text, `ervers"`):
-		if err = os.WriteFile("servers.json", []byte(text), 0o600); err == nil {
+		file := filepath.Join(t.TempDir(), "servers.json")
+		if err = os.WriteFile(file, []byte(text), 0o600); err == nil {
 			var servers []config.Server
-			servers, err = config.Load("servers.json")
+			servers, err = config.Load(file)
 			for _, s := range servers {
 				err = errors.Join(err, checkBeam(s.Args))
 			}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -13,10 +14,11 @@ import (
 	"github.com/photon-beam/beam/internal/cli"
 )
 
-// stubs stands for every command: it prints the words of command lines, with a NUL after
-// each, instead of running them.
+// stubs stands for every command: it writes the words of a command line to a file of its
+// own, with a NUL after each, instead of running it.
 const stubs = `
-print() { printf '%s\0' "$@" $'\n' >&3; }
+n=0
+print() { printf '%s\0' "$@" > "words-${BASHPID:-$$}-$((n++))"; }
 for name in beam bin/beam ./greet cd git go curl claude make; do eval "$name() { print $name \"\$@\"; }"; done
 `
 
@@ -30,37 +32,31 @@ func checkShell(t *testing.T, b block) {
 	if err != nil {
 		t.Skip("bash isn't installed")
 	}
-	for name, text := range map[string]string{
+	t.Chdir(t.TempDir())
+	for name, text := range map[string]string{ // that command lines name
 		".mcp.json": `{"mcpServers": {}}`, "people.json": `{"users": []}`, "models.json": `{"models": []}`, "answers.json": "{}", "secret": "secret",
 	} {
 		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
-	r, w, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer r.Close()
 	shell := exec.Command(bash, "-uc", stubs+placeholders.Replace(b.text)+"\nwait\n")
-	shell.Env, shell.ExtraFiles = []string{"PATH=/nonexistent"}, []*os.File{w}
-	out, err := shell.CombinedOutput()
-	w.Close()
-	if err != nil || len(out) > 0 {
+	shell.Env = []string{"PATH=/nonexistent"}
+	if out, err := shell.CombinedOutput(); err != nil || len(out) > 0 {
 		t.Errorf("%s: %v: %s", b.file, err, out)
 	}
-	var lines []byte
-	for buffer := make([]byte, 64<<10); ; {
-		n, err := r.Read(buffer)
-		if lines = append(lines, buffer[:n]...); err != nil {
-			break
-		}
+	commands, err := filepath.Glob("words-*")
+	if err != nil || len(commands) == 0 {
+		t.Errorf("%s: there are no command lines: %v", b.file, err)
 	}
-	for line := range strings.SplitSeq(strings.TrimSuffix(string(lines), "\x00\n\x00"), "\x00\n\x00") {
-		if words := strings.Split(line, "\x00"); line != "" {
-			if err := checkCommand(t, words[0], words[1:]); err != nil {
-				t.Errorf("%s: %q: %v", b.file, words, err)
-			}
+	for _, file := range commands {
+		raw, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		words := strings.Split(strings.TrimSuffix(string(raw), "\x00"), "\x00")
+		if err := checkCommand(t, words[0], words[1:]); err != nil {
+			t.Errorf("%s: %q: %v", b.file, words, err)
 		}
 	}
 }
