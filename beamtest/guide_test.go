@@ -7,9 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
-	"regexp"
 	"slices"
-	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -131,34 +129,3 @@ var listFolder = newPhoton(func(ctx context.Context, _ generators.Yield) (names 
 	}
 	return names, err
 })
-
-var goBlock = regexp.MustCompile("(?s)```go\n(.*?)```")
-
-// The code of docs/testing.md is that of this file.
-func TestGuide(t *testing.T) {
-	guide, err := os.ReadFile("../docs/testing.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	code, err := os.ReadFile("guide_test.go")
-	if err != nil {
-		t.Fatal(err)
-	}
-	blocks := goBlock.FindAllSubmatch(guide, -1)
-	if len(blocks) < 5 {
-		t.Errorf("the guide has %d blocks of code", len(blocks))
-	}
-	for _, b := range blocks {
-		if block := string(b[1]); !strings.Contains(withoutIndent(string(code)), withoutIndent(block)) {
-			t.Errorf("guide_test.go does not have this code of docs/testing.md:\n%s", block)
-		}
-	}
-}
-
-func withoutIndent(code string) string {
-	var b strings.Builder
-	for line := range strings.Lines(code) {
-		b.WriteString(strings.TrimLeft(line, "\t"))
-	}
-	return b.String()
-}

@@ -22,7 +22,7 @@ test("the colors are chosen, and the icon shows that questions wait", async ({ p
   await page.getByLabel("Dark").check();
   await page.getByRole("button", { name: "Save" }).click();
   await expect(page.locator("html")).toHaveAttribute("data-theme", "dark");
-  await expect(page.locator("html")).toHaveCSS("background-color", "rgb(20, 22, 26)");
+  await expect(page.locator("html")).toHaveCSS("color-scheme", "dark");
   await expectAccessible(page);
   await page.goto("/");
   const icon = page.locator("link[rel=icon]");

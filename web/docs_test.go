@@ -3,7 +3,6 @@ package web_test
 import (
 	"io/fs"
 	"net/http"
-	"os"
 	"regexp"
 	"strings"
 	"testing"
@@ -54,22 +53,5 @@ func TestDocs(t *testing.T) {
 	}
 	if res := p.request("GET", "/docs/none", "", "Accept", "text/html"); res.StatusCode != http.StatusNotFound {
 		t.Error(res.Status)
-	}
-}
-
-// The tutorial shows the photon that beam new writes.
-func TestTutorialIsWhatIsWritten(t *testing.T) {
-	tutorial, err := fs.ReadFile(docs.Files, "tutorial.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	written, err := os.ReadFile("../internal/scaffold/files/photon.go.txt")
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, block, _ := strings.Cut(string(tutorial), "```go\n")
-	block, _, _ = strings.Cut(block, "```")
-	if len(block) < 200 || !strings.Contains(string(written), block) {
-		t.Error("the tutorial's code isn't in internal/scaffold/files/photon.go.txt")
 	}
 }

@@ -120,37 +120,60 @@ type commandLine struct {
 	Complete   completeCommand   `cmd:"" name:"complete" hidden:"" help:"Print the completions of a command line."`
 }
 
+// Check returns what is wrong with a command line, as far as can be said without running it.
+func Check(args []string, photons []*generators.Photon) error {
+	p := &program{name: defaultProgramName, command: defaultProgramName, stdout: io.Discard, stderr: io.Discard}
+	_, err := p.parse(args, photons)
+	if errors.Is(err, errHelpShown) {
+		return nil
+	}
+	return err
+}
+
 // parseAndRun parses the command line and runs its command.
 func (p *program) parseAndRun(ctx context.Context, args []string, photons []*generators.Photon) (err error) {
+	defer recoverHelp(&err)
+	parsed, err := p.parse(args, photons)
+	if err != nil {
+		return err
+	}
+	parsed.BindTo(ctx, (*context.Context)(nil))
+	return parsed.Run(p)
+}
+
+// recoverHelp ends the panic by which kong ends once it has printed help.
+func recoverHelp(err *error) {
+	if v := recover(); v == errHelpShown {
+		*err = errHelpShown
+	} else if v != nil {
+		panic(v)
+	}
+}
+
+// parse parses the command line.
+func (p *program) parse(args []string, photons []*generators.Photon) (_ *kong.Context, err error) {
 	p.registry, err = generators.NewRegistry(photons...)
 	if err != nil {
-		return &usageError{err}
+		return nil, &usageError{err}
 	}
 	var c commandLine
 	parser, err := kong.New(&c, kong.Name(p.name), kong.DefaultEnvars("BEAM"),
 		kong.Vars{"version": p.name + " " + app.Version(), "program": p.name, "clients": strings.Join(connect.Names(), ", ")}, kong.Writers(p.stdout, p.stderr), kong.Exit(func(int) { panic(errHelpShown) }),
 		kong.ConfigureHelp(kong.HelpOptions{WrapUpperBound: 100}), kong.ExplicitGroups(commandGroups), kong.Help(p.printHelp))
 	if err != nil {
-		return err
+		return nil, err
 	}
 	insertProgramName(parser, p.name)
-	defer func() {
-		if v := recover(); v == errHelpShown {
-			err = errHelpShown
-		} else if v != nil {
-			panic(v)
-		}
-	}()
+	defer recoverHelp(&err)
 	p.parser = parser
 	if args, p.values, err = splitArguments(parser, args); err != nil {
-		return &usageError{err}
+		return nil, &usageError{err}
 	}
 	parsed, err := parser.Parse(args)
 	if err != nil {
-		return p.parseError(err, args)
+		return nil, p.parseError(err, args)
 	}
-	parsed.BindTo(ctx, (*context.Context)(nil))
-	return parsed.Run(p)
+	return parsed, nil
 }
 
 // parseError returns the error of a command line that kong refuses.
