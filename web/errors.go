@@ -52,6 +52,7 @@ var errorStatuses = []struct {
 	{operatorsOnlyError{}, http.StatusForbidden}, // before what it wraps
 	{engine.ErrForbidden, http.StatusForbidden},
 	{engine.ErrOthersAnswer, http.StatusForbidden},
+	{engine.ErrInputUnknown, http.StatusConflict},
 	{engine.ErrRunEnded, http.StatusConflict},
 	{engine.ErrRunNotEnded, http.StatusConflict},
 	{engine.ErrRunInUse, http.StatusConflict},

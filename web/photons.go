@@ -162,8 +162,35 @@ func (s *Server) handlePhoton(w http.ResponseWriter, r *http.Request, caller gen
 		return nil
 	}
 	page := newPhotonPage(p)
-	page.Form, page.Query = form.ForPhoton(p).Link(r.URL.Query()), filledIn(p, r)
+	if run := r.URL.Query().Get(fromField); run != "" {
+		args, err := s.inputOf(r, caller, p, run)
+		if err != nil {
+			return err
+		}
+		page.Form = form.ForPhoton(p).Fill(args)
+		if page.Query = linkQuery(page.Form.WithoutSecrets()); len(page.Query) > maxLinkQuery {
+			page.Query = ""
+		}
+	} else {
+		page.Form, page.Query = form.ForPhoton(p).Link(r.URL.Query()), filledIn(p, r)
+	}
 	return s.render(w, r, http.StatusOK, ui.PhotonDetails(s.newChrome(r, caller, p.Title()), page))
+}
+
+// fromField names, in the address of a photon's page, the run with whose input the form is
+// filled in.
+const fromField = "beam:from"
+
+// inputOf returns the input of a run of a photon, without what is typed hidden.
+func (s *Server) inputOf(r *http.Request, caller generators.Caller, p *generators.Photon, run string) (json.RawMessage, error) {
+	photon, args, err := s.engine.Input(r.Context(), caller, run)
+	if err != nil {
+		return nil, err
+	}
+	if photon != p.Name() {
+		return nil, statusErrorf(http.StatusBadRequest, "The parameter %s must be a run of %s; this one is of %s.", fromField, p.Name(), photon)
+	}
+	return form.ForPhoton(p).Fill(args).WithoutSecrets(), nil
 }
 
 // newPhotonPage returns a photon's page without its form.

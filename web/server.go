@@ -237,6 +237,7 @@ func (s *Server) routes(compress func(http.Handler) http.Handler) *http.ServeMux
 	page("GET /runs/{id}", s.handleRun)
 	page("GET /runs/{id}/messages", s.handleMessages)
 	page("GET /runs/{id}/messages/{seq}", s.handleMessage)
+	mux.Handle("POST /runs/{id}/replay", s.authenticated(s.handleReplay))
 	page("GET /runs/{id}/delete", s.handleAskDelete)
 	mux.Handle("POST /runs/{id}/delete", s.authenticated(s.handleDelete))
 	page("GET /runs/{id}/export", s.handleExport)

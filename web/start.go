@@ -3,6 +3,7 @@ package web
 import (
 	"encoding/json"
 	"errors"
+	"math"
 	"net/http"
 
 	"github.com/photon-beam/beam/generators"
@@ -44,10 +45,38 @@ func (s *Server) startFromJSON(w http.ResponseWriter, r *http.Request, caller ge
 	if err != nil {
 		return err
 	}
-	w.Header().Set("Location", s.links.Run(info.ID))
-	writeJSON(w, http.StatusCreated, map[string]string{
-		"id": info.ID, "url": s.links.Run(info.ID), "events": s.links.RunEvents(info.ID),
-	})
+	s.writeStarted(w, info.ID)
+	return nil
+}
+
+// writeStarted responds with the URLs of a run that was started.
+func (s *Server) writeStarted(w http.ResponseWriter, run string) {
+	w.Header().Set("Location", s.links.Run(run))
+	writeJSON(w, http.StatusCreated, map[string]string{"id": run, "url": s.links.Run(run), "events": s.links.RunEvents(run)})
+}
+
+// handleReplay starts a run with the input of another one, and its answers up to the entry
+// whose ordinal is the parameter until; all of them if it is missing.
+func (s *Server) handleReplay(w http.ResponseWriter, r *http.Request, caller generators.Caller) error {
+	if err := parseForm(w, r); err != nil {
+		return err
+	}
+	until := uint64(math.MaxUint64)
+	if r.Form.Get("until") != "" {
+		var err error
+		if until, err = parseOrdinal(r.Form, "until"); err != nil {
+			return err
+		}
+	}
+	info, err := s.engine.Replay(r.Context(), caller, r.PathValue("id"), until, surfaceOf(r))
+	if err != nil {
+		return err
+	}
+	if wantsJSON(r) {
+		s.writeStarted(w, info.ID)
+		return nil
+	}
+	http.Redirect(w, r, s.links.Run(info.ID), http.StatusSeeOther)
 	return nil
 }
 

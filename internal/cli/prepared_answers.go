@@ -71,41 +71,35 @@ func earlierAnswers(ctx context.Context, conn *connection, id string) ([]byte, e
 	if err != nil {
 		return nil, err
 	}
-	asked := make(map[uint64]runlog.Asked)
-	answers := make(map[string]json.RawMessage)
+	var recorded runlog.RecordedAsks
 	for batch, err := range (untilEntry{conn, info.LastSeq}).Follow(ctx, info.ID, 0) {
 		if err != nil {
 			return nil, err
 		}
 		for _, e := range batch {
-			if e.Kind == runlog.KindAsked {
-				if asked[e.Seq], err = runlog.Decode[runlog.Asked](e); err != nil {
-					return nil, err
-				}
+			if err := recorded.Add(e); err != nil {
+				return nil, err
 			}
-			if e.Kind == runlog.KindAnswered {
-				a, err := runlog.Decode[runlog.Answered](e)
-				if err != nil {
-					return nil, err
-				}
-				addEarlierAnswer(answers, asked[a.AskSeq], a.Answer)
-			}
+		}
+	}
+	answers := make(map[string]json.RawMessage)
+	for _, past := range recorded.List {
+		if past.Answer != nil {
+			answers[past.Key] = preparedAnswer(past)
 		}
 	}
 	return json.Marshal(answers)
 }
 
-func addEarlierAnswer(answers map[string]json.RawMessage, asked runlog.Asked, a ask.Answer) {
+// preparedAnswer returns a recorded answer as --answers has it.
+func preparedAnswer(past runlog.RecordedAsk) json.RawMessage {
 	switch {
-	case asked.Question == nil || asked.Question.Kind == ask.KindSecret || a.Files != nil || a.Action == ask.Cancel:
-	case a.Action == ask.Decline:
-		answers[asked.Key] = json.RawMessage("null")
-	case asked.Question.Kind == ask.KindURL:
-		answers[asked.Key] = json.RawMessage("true")
-	case a.Content == nil && len(asked.Question.Fields) == 0:
-		answers[asked.Key] = json.RawMessage("{}")
-	case a.Content == nil: // it was sealed, or isn't recorded
-	default:
-		answers[asked.Key] = a.Content
+	case past.Answer.Action == ask.Decline:
+		return json.RawMessage("null")
+	case past.Question.Kind == ask.KindURL:
+		return json.RawMessage("true")
+	case past.Answer.Content == nil:
+		return json.RawMessage("{}")
 	}
+	return past.Answer.Content
 }

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"encoding/json"
+	"errors"
 	"testing"
 
 	"github.com/photon-beam/beam/ask"
@@ -28,8 +29,16 @@ func TestEarlierAnswers(t *testing.T) {
 		`{"q":true}`:      {ask.Question{Kind: ask.KindURL}, ask.Answer{Action: ask.Accept}},
 		`{"q":{}}`:        {ask.Question{Kind: ask.KindForm}, ask.Answer{Action: ask.Accept}},
 	} {
+		var recorded runlog.RecordedAsks
+		asked := runlog.NewEntry(runlog.KindAsked, runlog.Asked{Key: "q", Question: &tt.question})
+		asked.Seq = 3
+		if err := errors.Join(recorded.Add(asked), recorded.Add(runlog.NewEntry(runlog.KindAnswered, runlog.Answered{AskSeq: 3, Answer: tt.answer}))); err != nil {
+			t.Fatal(err)
+		}
 		answers := make(map[string]json.RawMessage)
-		addEarlierAnswer(answers, runlog.Asked{Key: "q", Question: &tt.question}, tt.answer)
+		if past := recorded.List[0]; past.Answer != nil {
+			answers[past.Key] = preparedAnswer(past)
+		}
 		got, _ := json.Marshal(answers)
 		var trimmed json.RawMessage
 		if err := json.Unmarshal([]byte(want), &trimmed); err != nil || string(got) != string(trimmed) {

@@ -102,12 +102,17 @@ func (w *worker) recordAsk(c *generators.Call, q *ask.Question) error {
 		Deadline: deadlineAfter(w.engine.policy.TimeoutOf(q)), TimeSpent: ask.Millis(w.elapsedTime()),
 		Evidence: runlog.DigestEvidence(q.Evidence), Masked: masked,
 	}
+	var answer *ask.Answer
+	answer, asked.Differs = w.answers.take(c.Kind, asked)
 	c.HandleWithdraw(func(reason string) { w.withdrawCall(c, reason) })
-	w.recordingCall = c
+	w.recordingCall, w.answersAgain = c, answer != nil
 	err := w.flushAndAppendRetrying(runlog.NewEntry(runlog.KindAsked, asked))
-	w.recordingCall = nil
+	w.recordingCall, w.answersAgain = nil, false
 	if err != nil {
 		return err
+	}
+	if answer != nil {
+		w.answerAgain(c, *answer)
 	}
 	return w.withdrawUnanswerable(c)
 }

@@ -122,6 +122,9 @@ func (e *Engine) OnAsk(f func(askID string)) { e.onAsk = f }
 // notifySample calls the function of OnSample for a new question to a model, and that of
 // OnAsk for any that is new. Callers hold mu.
 func (r *trackedRun) notifySample(a *openAsk) {
+	if r.worker != nil && r.worker.answersAgain {
+		return // nobody is to answer it
+	}
 	if f := r.engine.onAsk; f != nil && a.call != nil {
 		f(runlog.AskID(r.id, a.seq))
 	}

@@ -36,6 +36,8 @@ type StartRequest struct {
 	Client *clientsession.Client
 	// Received is the message that starts the run, if one does; see [Engine.RecordMessage].
 	Received recording.Observed
+
+	answers *recordedAnswers // see Replay; nil for none
 }
 
 // Start starts a run, which belongs to caller, and returns without waiting for it.
@@ -64,7 +66,11 @@ func (e *Engine) Start(ctx context.Context, caller generators.Caller, req StartR
 		e.logger.Error("finding the key of a run", "photon", photon.Name(), "err", err)
 		return Info{}, err
 	}
+	if req.answers != nil {
+		started.ReplayOf = req.answers.from
+	}
 	r := newTrackedRun(e, photon, started)
+	r.answers = req.answers
 	trace, done := e.tracer.TraceStart(ctx, r.tracedRun())
 	defer func() { done(err) }()
 	started.Trace, r.started.Trace = trace, trace

@@ -56,6 +56,7 @@ type trackedRun struct {
 	epoch      int
 	eventCount int // events in the log
 	timeSpent  time.Duration
+	answers    *recordedAnswers // of an earlier run; nil for none
 	worker     *worker          // nil if the generator is not in this process
 	waiters    []Waiter         // woken at the next entry; see Engine.AddWaiter
 	uncertain  *uncertainAppend // nil if the outcome of every append is known

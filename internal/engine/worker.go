@@ -27,6 +27,8 @@ type worker struct {
 	runningSteps []string
 	// recordingCall is the call whose question or sleep is being recorded.
 	recordingCall *generators.Call
+	// answersAgain means that its question is answered as an earlier run's was.
+	answersAgain bool
 	// secrets are the secret answers that the generator has been given.
 	secrets []secret
 	// stalledCount is the number of stalled writes. stopped is closed when the

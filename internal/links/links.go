@@ -58,6 +58,9 @@ func (b Base) RunEvents(id string) string { return b.Run(id) + "/events" }
 // CancelRun returns the URL to post to, to stop a run.
 func (b Base) CancelRun(id string) string { return b.Run(id) + "/cancel" }
 
+// ReplayRun returns the URL to post to, to start a run with the answers of another one.
+func (b Base) ReplayRun(id string) string { return b.Run(id) + "/replay" }
+
 // AdoptRun returns the URL to post to, to become the owner of a run.
 func (b Base) AdoptRun(id string) string { return b.Run(id) + "/adopt" }
 

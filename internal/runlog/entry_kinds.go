@@ -31,6 +31,8 @@ type Started struct {
 	Exclusive string `json:"exclusive,omitempty"`
 	// Trace is the trace that the run belongs to; nil if it isn't traced.
 	Trace *Trace `json:"trace,omitempty"`
+	// ReplayOf is the run whose recorded answers this one was started with; empty for none.
+	ReplayOf string `json:"replayOf,omitempty"`
 	// RetainFor is the minimum time after its start for which the run is retained
 	// once it has ended.
 	RetainFor ask.Millis `json:"keep,omitempty"`
@@ -100,6 +102,9 @@ type Asked struct {
 	// Masked are the ordinals of the questions whose secret answers are masked in what
 	// the question shows.
 	Masked []uint64 `json:"masked,omitempty"`
+	// Differs says, for people, why a run that was started with recorded answers takes none
+	// from here on; empty if it does, or was not.
+	Differs string `json:"differs,omitempty"`
 }
 
 // DigestEvidence returns a digest of the artifacts that a question shows: the first

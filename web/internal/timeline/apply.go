@@ -106,7 +106,8 @@ func (r *Run) applyStarted(e runlog.Entry, d runlog.Started) Change {
 	if r.Title == "" {
 		r.Title = d.Photon
 	}
-	c := r.addItem(&Item{Seq: e.Seq, Time: e.Time, Kind: Start, Text: d.Surface, Data: d.Args, Large: e.Blob != ""})
+	c := r.addItem(&Item{Seq: e.Seq, Time: e.Time, Kind: Start, Text: d.Surface, Data: d.Args, Large: e.Blob != "", ReplayOf: d.ReplayOf})
+	r.LargeArgs = e.Blob != ""
 	c.StateChanged = true
 	return c
 }

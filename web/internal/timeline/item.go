@@ -54,6 +54,8 @@ type Item struct {
 	Count int              // how many equal statuses the row stands for; 0 and 1 both mean one
 	Ended time.Time        // of a status: when it stopped being current; zero while it is
 
+	ReplayOf string // of a start: the run whose answers this one gets; empty for none
+
 	Logger string          // of a log line
 	Data   json.RawMessage // of a log line or an unknown entry; a start's arguments; a result's value
 

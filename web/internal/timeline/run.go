@@ -23,6 +23,7 @@ type Run struct {
 	Started      time.Time
 	Ended        time.Time // zero until the run ends
 	Args         json.RawMessage
+	LargeArgs    bool    // the arguments are too large to be in Args
 	Items        []*Item // ordered by their first entries
 	DroppedItems int     // how many items before the listed ones aren't listed
 	LaterItems   int     // how many items after a window aren't listed

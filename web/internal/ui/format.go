@@ -77,6 +77,8 @@ func describeSurface(name string) string {
 		return "over MCP, as a task"
 	case "terminal":
 		return "at the terminal"
+	case engine.ReplaySurface:
+		return "as in an earlier run"
 	case sampling.Surface:
 		return "with a model"
 	case "":

@@ -4,6 +4,7 @@ import (
 	"github.com/a-h/templ"
 
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/runlog"
 	"github.com/photon-beam/beam/web/internal/timeline"
 )
 
@@ -66,4 +67,10 @@ func levelLabel(l generators.Level) string {
 		return "Error"
 	}
 	return ""
+}
+
+// askSeq returns the ordinal of a question.
+func askSeq(a *timeline.Ask) uint64 {
+	_, seq, _ := runlog.SplitAskID(a.ID)
+	return seq
 }

@@ -33,11 +33,8 @@ func announceState(r *timeline.Run) string {
 	return "The run is " + string(r.State) + "."
 }
 
-// Limits on the input that the page offers to run again, in bytes.
-const (
-	maxRerunArguments = 64 << 10
-	maxEditArguments  = 1500 // it becomes part of a URL
-)
+// maxRerunArguments bounds the input that the page has, to run it again, in bytes.
+const maxRerunArguments = 64 << 10
 
 // rerunArguments returns a run's input, to run it again; empty if the input is unknown
 // or too large for a page.
@@ -49,22 +46,14 @@ func rerunArguments(r *timeline.Run) string {
 	return string(r.Args)
 }
 
-// editURL returns the URL of the photon's form with the run's input filled in; empty if
-// there is no input or it is too large for a URL.
+// editURL returns the URL of the photon's form with the run's input filled in; empty if there
+// is none.
 func editURL(ctx context.Context, r *timeline.Run) templ.SafeURL {
 	var args map[string]json.RawMessage
-	if len(r.Args) > maxEditArguments || json.Unmarshal(r.Args, &args) != nil || len(args) == 0 {
+	if !r.LargeArgs && (json.Unmarshal(r.Args, &args) != nil || len(args) == 0) {
 		return ""
 	}
-	query := url.Values{}
-	for name, raw := range args {
-		text, ok := jsonString(raw)
-		if !ok {
-			text = string(raw)
-		}
-		query.Set(name, text)
-	}
-	return photonURL(ctx, r.Photon) + templ.SafeURL("?"+query.Encode())
+	return photonURL(ctx, r.Photon) + templ.SafeURL("?"+url.Values{"beam:from": {r.ID}}.Encode())
 }
 
 // askOnRunURL returns the address of an open question's form on its run's page.

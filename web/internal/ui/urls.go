@@ -85,6 +85,10 @@ func cancelRunURL(ctx context.Context, id string) templ.SafeURL {
 	return templ.SafeURL(links.FromContext(ctx).CancelRun(id))
 }
 
+func replayRunURL(ctx context.Context, id string) templ.SafeURL {
+	return templ.SafeURL(links.FromContext(ctx).ReplayRun(id))
+}
+
 func adoptRunURL(ctx context.Context, id string) templ.SafeURL {
 	return templ.SafeURL(links.FromContext(ctx).AdoptRun(id))
 }

@@ -1,0 +1,55 @@
+package runlog
+
+import (
+	"encoding/json"
+
+	"github.com/photon-beam/beam/ask"
+	"github.com/photon-beam/beam/internal/rawjson"
+)
+
+// A RecordedAsk is a question that a run asked, and what was answered.
+type RecordedAsk struct {
+	Asked
+	Seq uint64          // ordinal of the question
+	Raw json.RawMessage // the question as it was recorded
+	// Answer may be given to the same question of another run; nil if the question has no
+	// answer, was dismissed, or its answer is a secret, has files, or isn't recorded.
+	Answer *ask.Answer
+}
+
+// RecordedAsks collect the questions of a run, in the order in which they were asked.
+type RecordedAsks struct{ List []RecordedAsk }
+
+// Add adds what an entry says. The entries must be added in their order.
+func (r *RecordedAsks) Add(e Entry) error {
+	switch e.Kind {
+	case KindAsked:
+		asked, err := Decode[Asked](e)
+		if err != nil || asked.Question == nil {
+			return err
+		}
+		r.List = append(r.List, RecordedAsk{Asked: asked, Seq: e.Seq, Raw: rawjson.Member(e.Data, "question")})
+	case KindAnswered:
+		answered, err := Decode[Answered](e)
+		if err != nil {
+			return err
+		}
+		for i := range r.List {
+			if r.List[i].Seq == answered.AskSeq && answered.isRepeatable(r.List[i].Question) {
+				r.List[i].Answer = &answered.Answer
+			}
+		}
+	}
+	return nil
+}
+
+// isRepeatable reports whether the answer may be given again.
+func (a *Answered) isRepeatable(q *ask.Question) bool {
+	switch {
+	case q.Kind == ask.KindSecret || a.Answer.Files != nil || a.Answer.Action == ask.Cancel:
+		return false
+	case a.Answer.Action == ask.Decline || q.Kind == ask.KindURL:
+		return true
+	}
+	return a.Answer.Content != nil || len(q.Fields) == 0 && a.Sealed == nil
+}
