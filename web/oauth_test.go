@@ -277,6 +277,21 @@ func TestAllowedOriginWithoutSignIn(t *testing.T) {
 	}
 }
 
+// TestAllowedOriginHasNoCookies checks that the pages of an allowed origin aren't the person
+// who has signed in in the same browser, which sends the cookie along: pages on other ports
+// of this machine are of the same site.
+func TestAllowedOriginHasNoCookies(t *testing.T) {
+	s := newSiteWith(t, func(c *web.Config) {
+		c.MCP, c.Token, c.AllowedOrigins = whoAmI{}, "a token of the server", []string{"http://localhost:6274"}
+	})
+	p := s.newSession()
+	p.signIn()
+	expectStatus(t, p.request("POST", "/mcp", ""), http.StatusOK) // a page of Beam's own
+	headers := []string{"Origin", "http://localhost:6274", "Sec-Fetch-Site", "same-site"}
+	expectStatus(t, p.request("POST", "/mcp", "", headers...), http.StatusUnauthorized)
+	expectStatus(t, p.request("POST", "/mcp", "", append(headers, "Authorization", "Bearer a token of the server")...), http.StatusOK)
+}
+
 // roles is an MCP endpoint that responds with all it knows of its caller.
 type roles struct{ whoAmI }
 

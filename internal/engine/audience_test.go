@@ -162,6 +162,60 @@ func TestAddressedPersonSeesOnlyTheQuestion(t *testing.T) {
 	}
 }
 
+// Nor does that person see what the run was started with, what it has said, or what else
+// it asked.
+func TestAddressedPersonSeesNothingElseOfTheRun(t *testing.T) {
+	const secret = "of nobody else"
+	type input struct {
+		Note string `json:"note"`
+	}
+	p := generators.New("plan", func(_ context.Context, _ input, yield generators.Yield) (string, error) {
+		yield(generators.Log(generators.Info, "an event "+secret))
+		if _, err := ask.Text(yield, "first", "A question "+secret); err != nil {
+			return "", err
+		}
+		ok, err := ask.Confirm(yield, "go", "Go?", ask.From(ask.Role("ops")))
+		if err == nil && ok {
+			_, err = ask.Text(yield, "last", "Another question "+secret)
+		}
+		return "a result " + secret, err
+	}, nil)
+	b := newTestEngine(t, p)
+	info, err := b.Start(t.Context(), ada, engine.StartRequest{Photon: "plan", Args: json.RawMessage(`{"note":"arguments ` + secret + `"}`)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	answer := func(key string) ask.Answer {
+		return ask.Answer{Action: ask.Accept, Content: json.RawMessage(`{"` + key + `":"an answer ` + secret + `"}`)}
+	}
+	first := b.waitForOpen(ada, info.ID)
+	if err := b.Answer(t.Context(), ada, first, answer("first"), "test"); err != nil {
+		t.Fatal(err)
+	}
+	approve := b.waitForOpen(ada, info.ID)
+	if err := b.Answer(t.Context(), ben, approve, approval, "test"); err != nil {
+		t.Fatal(err)
+	}
+	last := b.waitForOpen(ada, info.ID)
+	if err := b.Answer(t.Context(), ada, last, answer("last"), "test"); err != nil {
+		t.Fatal(err)
+	}
+	entries, err := b.ReadAsk(t.Context(), ben, approve)
+	if err != nil || len(entries) != 3 {
+		t.Errorf("%v, %v", kindsOf(entries), err)
+	}
+	for _, e := range entries {
+		if strings.Contains(string(e.Data), secret) {
+			t.Errorf("the entry %s has %s", e.Kind, e.Data)
+		}
+	}
+	for _, other := range []string{first, last} {
+		if _, err := b.ReadAsk(t.Context(), ben, other); !errors.Is(err, engine.ErrForbidden) {
+			t.Errorf("another question: %v", err)
+		}
+	}
+}
+
 // People who may answer are told of the question, even if nothing of theirs changes.
 func TestAddressedPersonIsNotified(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
