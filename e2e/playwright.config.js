@@ -34,6 +34,7 @@ export default defineConfig({
     contextOptions: { reducedMotion: "reduce" },
     launchOptions: {
       executablePath: chromium,
+      timeout: 120_000, // a cold one starts late
       args: [
         "--no-sandbox",
         "--disable-quic",

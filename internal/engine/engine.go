@@ -135,7 +135,11 @@ func New(o Options) *Engine {
 	if e.logger == nil {
 		e.logger = slog.New(slog.DiscardHandler)
 	}
-	e.messages = recording.NewRecorder(e.blobs, func(run string) bool { return e.index.lookup(run) != nil }, e.logger)
+	var recordings recording.Store = e.blobs
+	if o.Ephemeral {
+		recordings = recording.MemoryOnly
+	}
+	e.messages = recording.NewRecorder(recordings, func(run string) bool { return e.index.lookup(run) != nil }, e.logger)
 	e.generatorCtx = context.Background()
 	if o.Root != "" {
 		e.generatorCtx = generators.WithRoot(e.generatorCtx, o.Root)
@@ -202,7 +206,7 @@ func (e *Engine) Close(ctx context.Context) error {
 		}
 	}
 	e.cancel(generators.ErrSuspended)
-	defer e.messages.Save()
+	defer e.messages.Close()
 	return e.waitForGenerators(ctx)
 }
 

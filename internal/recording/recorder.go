@@ -33,6 +33,15 @@ type Store interface {
 	ReadMessages(run string) ([]byte, error)
 }
 
+// MemoryOnly is a store that stores nothing: the recordings that were used longest ago are
+// lost when there is no room for them in memory.
+var MemoryOnly Store = memoryOnly{}
+
+type memoryOnly struct{}
+
+func (memoryOnly) WriteMessages(string, []byte) error  { return nil }
+func (memoryOnly) ReadMessages(string) ([]byte, error) { return nil, nil }
+
 // A Recorder records messages. Its methods may be called from several goroutines.
 type Recorder struct {
 	store  Store
@@ -46,6 +55,7 @@ type Recorder struct {
 	recent *list.List               // the recording that was used last comes last
 	bytes  int
 	timer  *time.Timer // nil unless something is unsaved
+	closed bool
 }
 
 // NewRecorder returns a recorder. Exists reports whether a run exists: the recordings of
@@ -73,6 +83,9 @@ func (r *Recorder) Add(run string, o Observed, content func(json.RawMessage) jso
 	m.Peer, m.Method, m.ID = line(m.Peer), line(m.Method), line(m.ID)
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	if r.closed {
+		return
+	}
 	rec, err := r.find(run)
 	if err != nil {
 		r.logger.Warn("reading the recorded messages of a run", "run", run, "err", err)
@@ -183,8 +196,19 @@ func (r *Recorder) Save() {
 	}
 }
 
-// saveRun stores the recording of a run. One that can't be stored is kept until there is no
-// room for it.
+// Close stores what isn't stored yet. Then the store isn't used any more, and nothing is
+// recorded.
+func (r *Recorder) Close() {
+	r.mu.Lock()
+	r.closed = true
+	r.mu.Unlock()
+	r.Save()
+	r.saving.Lock() // another Save may be writing
+	defer r.saving.Unlock()
+}
+
+// saveRun stores the recording of a run, unless another has meanwhile. One that can't be
+// stored is kept until there is no room for it.
 func (r *Recorder) saveRun(run string) {
 	r.saving.Lock()
 	defer r.saving.Unlock()
@@ -201,6 +225,10 @@ func (r *Recorder) saveRun(run string) {
 		return
 	}
 	rec := e.Value.(*recording)
+	if !rec.unsaved {
+		r.mu.Unlock()
+		return
+	}
 	rec.unsaved = false
 	messages := append([]Message(nil), rec.messages...)
 	r.mu.Unlock()

@@ -172,3 +172,25 @@ func TestContentDecides(t *testing.T) {
 		t.Errorf("recorded is %v", all)
 	}
 }
+
+// A recorder that is closed has stored everything, and leaves its store alone, whatever comes
+// later.
+func TestClosedRecorderLeavesItsStoreAlone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := newStore()
+		r := newRecorder(store)
+		for n := range 100 {
+			add(r, fmt.Sprint("run ", n), In, `{"jsonrpc":"2.0","method":"m"}`)
+		}
+		go r.Save() // as it does by itself
+		r.Close()
+		store.mu.Lock()
+		if len(store.files) != 100 {
+			t.Errorf("%d of 100 recordings are stored", len(store.files))
+		}
+		store.files = nil // a write panics
+		store.mu.Unlock()
+		add(r, "late", In, `{"jsonrpc":"2.0","method":"m"}`)
+		time.Sleep(time.Hour)
+	})
+}

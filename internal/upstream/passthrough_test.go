@@ -3,6 +3,8 @@ package upstream_test
 import (
 	"fmt"
 	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -51,9 +53,23 @@ func (g *gateway) awaitWithdrawn(who generators.Caller, id string) runlog.Withdr
 	return w
 }
 
+// startUntilTold starts a tool that asks, and goes on once it is told.
+func (g *gateway) startUntilTold(who generators.Caller, photon string) (id string, tell func()) {
+	g.t.Helper()
+	file := filepath.Join(g.t.TempDir(), "told")
+	return g.start(who, photon, fmt.Sprintf(`{"after":%q}`, file)), func() {
+		g.t.Helper()
+		if err := os.WriteFile(file, nil, 0o600); err != nil {
+			g.t.Fatal(err)
+		}
+	}
+}
+
 func TestQuestionOfADeadUpstreamIsWithdrawn(t *testing.T) {
 	g := newGateway(t, child(t, "peer", ""))
-	id := g.start(ada, "peer__die", `{}`)
+	id, tell := g.startUntilTold(ada, "peer__die")
+	g.awaitAsk(ada, id)
+	tell()
 	if w := g.awaitWithdrawn(ada, id); w.Reason != runlog.TakenBack || !strings.Contains(w.Error, "the process ended: exit status 3") {
 		t.Errorf("it was withdrawn as %+v", w)
 	}
@@ -70,7 +86,9 @@ func TestQuestionOfADeadUpstreamIsWithdrawn(t *testing.T) {
 
 func TestQuestionThatTheUpstreamTakesBack(t *testing.T) {
 	g := newGateway(t, child(t, "peer", ""))
-	id := g.start(ada, "peer__take_back", `{}`)
+	id, tell := g.startUntilTold(ada, "peer__take_back")
+	g.awaitAsk(ada, id)
+	tell()
 	if w := g.awaitWithdrawn(ada, id); w.Reason != runlog.TakenBack || !strings.Contains(w.Error, "somebody else answered") {
 		t.Errorf("it was withdrawn as %+v", w)
 	}

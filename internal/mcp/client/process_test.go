@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"regexp"
 	"runtime"
 	"strconv"
@@ -24,6 +25,18 @@ import (
 // start calls a tool of a server without waiting.
 func start(ctx context.Context, s *client.Session, tool, args string) *client.Call {
 	return s.Call(ctx, client.Request{Method: "tools/call", Params: json.RawMessage(fmt.Sprintf(`{"name":%q,"arguments":%s}`, tool, args))})
+}
+
+// startUntilTold starts a tool that asks, and goes on once it is told.
+func startUntilTold(t *testing.T, s *client.Session, tool string) (c *client.Call, tell func()) {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "told")
+	return start(t.Context(), s, tool, fmt.Sprintf(`{"after":%q}`, file)), func() {
+		t.Helper()
+		if err := os.WriteFile(file, nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
 }
 
 // nextRequest returns the next request of a call.
@@ -98,8 +111,9 @@ func TestChildDiesWithItsParent(t *testing.T) {
 
 func TestDeathOfTheProcessFailsCallsAndWithdrawsQuestions(t *testing.T) {
 	s := connect(t, serveRaw(t, ""), nil)
-	c := start(t.Context(), s, "die", "{}")
+	c, tell := startUntilTold(t, s, "die")
 	r := nextRequest(t, c)
+	tell()
 	<-r.Context().Done()
 	if cause := context.Cause(r.Context()); !strings.Contains(cause.Error(), "exit status 3") {
 		t.Errorf("the question was withdrawn because %v", cause)
@@ -131,8 +145,9 @@ func TestCancelledCallNotifiesTheServer(t *testing.T) {
 
 func TestServerTakesItsQuestionBack(t *testing.T) {
 	s := connect(t, serveRaw(t, ""), nil)
-	c := start(t.Context(), s, "take_back", "{}")
+	c, tell := startUntilTold(t, s, "take_back")
 	r := nextRequest(t, c)
+	tell()
 	<-r.Context().Done()
 	if cause := context.Cause(r.Context()).Error(); !strings.Contains(cause, "somebody else answered") {
 		t.Errorf("it was withdrawn because %s", cause)

@@ -13,6 +13,8 @@ import (
 	"sync"
 	"syscall"
 	"time"
+
+	"github.com/photon-beam/beam/internal/programtest"
 )
 
 // Variable makes a test program a server: its TestMain calls [ServeChild] if it is set.
@@ -208,7 +210,7 @@ var allTools = map[string]func(*Call) string{
 	"take_back": takeBack,
 	"die": func(c *Call) string {
 		c.Ask("elicitation/create", form, "")
-		time.Sleep(200 * time.Millisecond)
+		c.waitUntilTold()
 		os.Exit(3)
 		return ""
 	},
@@ -241,10 +243,19 @@ func count(c *Call) string {
 	return "counted"
 }
 
-// takeBack asks, and withdraws the question once told to by the argument after.
+// waitUntilTold waits until the file exists that the argument after names: the test
+// creates it once it has the question.
+func (c *Call) waitUntilTold() {
+	programtest.Poll(func() bool {
+		_, err := os.Stat(fmt.Sprint(c.Arguments["after"]))
+		return err == nil
+	})
+}
+
+// takeBack asks, and withdraws the question once it is told to.
 func takeBack(c *Call) string {
 	c.Ask("elicitation/create", form, `"withdrawn"`)
-	time.Sleep(100 * time.Millisecond)
+	c.waitUntilTold()
 	c.Send(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"withdrawn","reason":"somebody else answered"}}`)
 	return "went on"
 }
