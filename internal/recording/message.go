@@ -140,7 +140,7 @@ type recording struct {
 	messages []Message
 	bytes    int
 	lastSeq  uint64
-	open     map[string]openRequest // requests without a response, by exchange
+	open     map[string]openRequest // requests without a response, by their requestKey
 	unsaved  bool
 }
 
@@ -171,14 +171,14 @@ func (r *recording) match(m *Message) {
 			r.open = make(map[string]openRequest)
 		}
 		if len(r.open) < maxMessages {
-			r.open[m.exchange(m.Direction)] = openRequest{m.Method, m.Time}
+			r.open[m.requestKey(m.Direction)] = openRequest{m.Method, m.Time}
 		}
 	case Response:
 		way := In
 		if m.Direction == In {
 			way = Out
 		}
-		key := m.exchange(way)
+		key := m.requestKey(way)
 		if request, ok := r.open[key]; ok {
 			m.Method, m.Duration = request.method, max(m.Time.Sub(request.at), 0).Milliseconds()
 			delete(r.open, key)
@@ -186,9 +186,9 @@ func (r *recording) match(m *Message) {
 	}
 }
 
-// exchange identifies a request and its response. The two sides, and the two ends of
+// requestKey identifies a request and its response. The two sides, and the two ends of
 // each, number their requests independently.
-func (m *Message) exchange(requestWay Direction) string {
+func (m *Message) requestKey(requestWay Direction) string {
 	return string(m.Side) + " " + string(requestWay) + " " + strconv.Quote(m.Peer) + " " + m.ID
 }
 
