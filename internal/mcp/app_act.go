@@ -11,6 +11,7 @@ import (
 	"github.com/photon-beam/beam/internal/engine"
 	"github.com/photon-beam/beam/internal/form"
 	"github.com/photon-beam/beam/internal/mcp/apps"
+	"github.com/photon-beam/beam/internal/runlog"
 )
 
 // actFromView serves [apps.ActTool].
@@ -74,7 +75,11 @@ func (c *call) answerFromView(ctx context.Context, info engine.Info, args apps.A
 		}
 		a.Content = form.Decode(open.Question.Fields, values, form.TimeZone(values))
 	}
-	err = c.server.engine.AnswerShown(ctx, c.client.caller, open.ID, a, c.appSurface(), c.server.apps.View.RenderingOf(open))
+	shown := c.server.apps.View.RenderingOf(open)
+	if args.Unseen && shown == runlog.RenderedFull {
+		shown = runlog.RenderedTruncated
+	}
+	err = c.server.engine.AnswerShown(ctx, c.client.caller, open.ID, a, c.appSurface(), shown)
 	var invalid *generators.InvalidError
 	switch {
 	case errors.Is(err, engine.ErrSettled):
