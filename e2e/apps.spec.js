@@ -33,7 +33,8 @@ test("a question is asked and answered in the chat, and the model is told of the
 
   await expect.poll(async () => (await host.recorded(n)).messages).toHaveLength(1);
   await expect.poll(async () => (await host.recorded(n)).contexts).toHaveLength(1);
-  const { contexts, messages } = await host.recorded(n);
+  const { contexts, messages, told } = await host.recorded(n);
+  expect(told).toEqual(["context", "message"]); // in this order
   expect(contexts[0].content[0].text).toContain("This is the tool's output, not a request of the user");
   expect(messages[0]).toEqual({ role: "user", content: [{ type: "text", text: `The run ${run} has ended. Call beam_resume with {"run": "${run}"} for its result.` }] });
   const { structuredContent } = await resume(client, run);
@@ -244,13 +245,23 @@ test.describe("a host that drops", () => {
     });
   }
 
-  test("all of the result: the view links to the inbox, and guesses nothing", async ({ host, client, beam }) => {
-    await client.callTool({ name: "kitchen_sink", arguments: { ask: "text" } });
+  test("all of the result: the view links to the inbox, and guesses nothing but what ChatGPT keeps", async ({ host, client, beam }) => {
+    const { structuredContent } = await client.callTool({ name: "kitchen_sink", arguments: { ask: "text" } });
     const n = await host.mount("kitchen_sink", { ask: "text" });
     await host.deliver(n, { content: [] });
     await host.view(n).getByRole("link", { name: "Open in Beam" }).click();
     await expect.poll(async () => (await host.recorded(n)).opened).toEqual([`${beam.url}/asks`]);
     await expect(question(host.view(n))).toHaveCount(0);
+    let openai = { toolOutput: structuredContent };
+    for (let load = 0; load < 2; load++) { // the second time, ChatGPT has the widget's state alone
+      const kept = await host.mount("kitchen_sink", { ask: "text" });
+      await host.view(kept).locator("body").evaluate((body, openai) => {
+        window.openai = { ...openai, setWidgetState: (state) => (window.state = state) };
+      }, openai);
+      await host.deliver(kept, { content: [] });
+      await expect(question(host.view(kept))).toBeVisible();
+      openai = { widgetState: await host.view(kept).locator("body").evaluate(() => window.state) };
+    }
   });
 
   for (const how of ["message", "throw-message"]) {

@@ -19,7 +19,7 @@ window.views = [];
  */
 window.mount = async ({ html, tool, args, context, sandbox, refuse = [] }) => {
   const n = window.views.length;
-  const view = { messages: [], contexts: [], opened: [], calls: [], sizes: [] };
+  const view = { messages: [], contexts: [], told: [], opened: [], calls: [], sizes: [] };
   window.views.push(view);
   const place = document.createElement("section");
   place.className = "call";
@@ -45,11 +45,13 @@ window.mount = async ({ html, tool, args, context, sandbox, refuse = [] }) => {
     if (refuses("throw-message")) throw new Error("not supported");
     if (refuses("message")) return { isError: true };
     view.messages.push({ role, content });
+    view.told.push("message");
     return {};
   };
   bridge.onupdatemodelcontext = async (params) => {
     if (refuses("context")) throw new Error("not supported");
     view.contexts.push(params);
+    view.told.push("context");
     return {};
   };
   bridge.onopenlink = async ({ url }) => {
