@@ -124,9 +124,10 @@ bench-waiting: $(bundle) ## measure 10,000 and 100,000 waiting runs; with BEAM_M
 	go test -count=1 -v -timeout 60m ./internal/million
 
 .PHONY: bench-page
-bench-page: build $(npm) ## measure the page in a real Chromium, on an idle machine
+bench-page: build $(npm) $(clients) ## measure the page, and the view in a chat, in a real Chromium, on an idle machine
 	scripts/need "$${CHROMIUM:-chromium}" chromium
 	BEAM=bin/beam scripts/with-node node e2e/bench/page.js
+	BEAM=bin/beam scripts/with-node node e2e/bench/chat.js
 
 .PHONY: picture
 picture: ## update the screenshots of the README and of docs

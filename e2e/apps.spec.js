@@ -1,6 +1,6 @@
 // Runs and their questions in a chat that shows MCP Apps: a host page on the extension's
 // app-bridge, with the real binary behind it.
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
@@ -33,7 +33,8 @@ test("a question is asked and answered in the chat, and the model is told of the
 
   await expect.poll(async () => (await host.recorded(n)).messages).toHaveLength(1);
   await expect.poll(async () => (await host.recorded(n)).contexts).toHaveLength(1);
-  const { contexts, messages } = await host.recorded(n);
+  const { contexts, messages, told } = await host.recorded(n);
+  expect(told).toEqual(["context", "message"]); // in this order
   expect(contexts[0].content[0].text).toContain("This is the tool's output, not a request of the user");
   expect(messages[0]).toEqual({ role: "user", content: [{ type: "text", text: `The run ${run} has ended. Call beam_resume with {"run": "${run}"} for its result.` }] });
   const { structuredContent } = await resume(client, run);
@@ -88,9 +89,16 @@ test("passwords, files and what can't be undone are for Beam's page, which is op
   }
 });
 
-test("two runs at once keep apart", async ({ host, client }) => {
+test("two runs at once keep apart, and a view that isn't seen reads nothing", async ({ host, client }) => {
   const first = await askInChat(host, "text");
   const second = await askInChat(host, "select");
+  const unseen = await host.mount("kitchen_sink", {});
+  const setHidden = (hidden) => host.view(unseen).locator("body").evaluate((body, hidden) => {
+    Object.defineProperty(document, "hidden", { value: hidden, configurable: true });
+    document.dispatchEvent(new Event("visibilitychange"));
+  }, hidden);
+  await setHidden(true);
+  await host.deliver(unseen, first.result);
   await fillField(question(second.frame), "select", "staging");
   await press(question(second.frame), "Submit");
   await expect(second.frame.locator("#state")).toHaveText("completed");
@@ -99,11 +107,17 @@ test("two runs at once keep apart", async ({ host, client }) => {
   await expect(first.frame.locator("#state")).toHaveText("completed");
   expect((await resume(client, first.run)).structuredContent.answer).toBe("Ada");
   expect((await resume(client, second.run)).structuredContent.answer).toBe("staging");
+  expect((await host.recorded(unseen)).calls).toEqual([]);
+  await setHidden(false);
+  await expect(host.view(unseen).locator("#state")).toHaveText("completed");
 });
 
-/** answeredInTheInbox expects a view to notice that its question was answered elsewhere first. */
+/**
+ * answeredInTheInbox expects a view to notice that its question was answered elsewhere
+ * first, and two views to tell the model once.
+ */
 async function answeredInTheInbox(host, client, beam, context) {
-  const { frame, n, run } = await askInChat(host, "text");
+  const { frame, n, run, result } = await askInChat(host, "text");
   await fillField(question(frame), "text", "Too late");
   const inbox = await context.newPage();
   await inbox.goto(beam.signIn);
@@ -113,8 +127,16 @@ async function answeredInTheInbox(host, client, beam, context) {
   await host.page.bringToFront();
   await expect(frame.locator("#state")).toHaveText("completed");
   await expect(question(frame)).toHaveCount(0);
-  expect((await resume(client, run)).structuredContent.answer).toBe("From the inbox");
+  const again = await host.mount("kitchen_sink", { ask: "text" });
+  await host.deliver(again, result);
+  await expect(host.view(again).getByRole("button", { name: "Continue in chat" })).toBeVisible();
   expect((await host.recorded(n)).messages).toEqual([]);
+  await press(frame.locator("main"), "Continue in chat");
+  await expect.poll(async () => (await host.recorded(n)).messages).toHaveLength(1);
+  await press(host.view(again).locator("main"), "Continue in chat");
+  await expect(host.view(again).getByText("The chat was told already.")).toBeVisible();
+  expect((await host.recorded(again)).messages).toEqual([]);
+  expect((await resume(client, run)).structuredContent.answer).toBe("From the inbox");
 }
 
 test("a question survives a restart of Beam, and the chat's reload shows the run and tells nothing again", async ({ page, context }) => {
@@ -142,6 +164,47 @@ test("a question survives a restart of Beam, and the chat's reload shows the run
     await expect(host.view(again).getByRole("button")).toHaveCount(0);
     expect(await host.recorded(again)).toMatchObject({ messages: [], contexts: [] });
     expect((await resume(client, run)).structuredContent.answer).toBe("Ada");
+  } finally {
+    await host.close();
+    await client.close();
+    await beam.stop();
+    await rm(folder, { recursive: true });
+  }
+});
+
+test("what other servers ask: for folders, a person, a model, and until an address was opened", async ({ page }) => {
+  const folder = await mkdtemp(join(tmpdir(), "beam-e2e-"));
+  const config = join(folder, "mcp.json");
+  await writeFile(config, JSON.stringify({ mcpServers: { test: { command: process.env.BEAM, args: ["test-server", "--protocol", "2025-11-25"] } } }));
+  const beam = await start("--mcp-config", config);
+  const client = await connectHost(beam.url);
+  const host = await openHost(page, () => client);
+  try {
+    const all = await host.call("test__ask_everybody", {});
+    await expect(question(all.frame)).toHaveCount(3);
+    const [person, model, folders] = ["Who are you?", "Request to a model", "folders"].map((hasText) => question(all.frame).filter({ hasText }));
+    await fillField(folders, "roots", "no path");
+    await press(folders, "Submit");
+    await expect(folders.locator(".field .error")).toContainText("must be an absolute path");
+    await fillField(folders, "roots", "/srv/data");
+    await press(folders, "Submit");
+    await expect(folders).toHaveCount(0);
+    await fillField(person, "name", "Ada");
+    await press(person, "Submit");
+    await expect(person).toHaveCount(0);
+    await expect(model.locator("input, textarea")).toHaveCount(0);
+    await press(model, "Decline");
+    await expect(question(all.frame)).toHaveCount(0);
+    const ended = await resume(client, all.result.structuredContent.beam_run);
+    expect(ended.content.at(-1).text).toContain("User rejected sampling request"); // as the tool says
+
+    const { frame, result } = await host.call("test__require_url", { after: 3_600_000 });
+    await expect(question(frame)).toContainText("Open the address on Beam’s page, and say there when you are done.");
+    await expect(question(frame).getByRole("link", { name: "Open in Beam" })).toBeVisible();
+    await press(question(frame), "Cancel");
+    await expect(question(frame)).toHaveCount(0);
+    const cancelled = await resume(client, result.structuredContent.beam_run);
+    expect(cancelled.content.at(-1).text).toContain('The user dismissed "Please authorize the test server." without an answer.');
   } finally {
     await host.close();
     await client.close();
@@ -182,19 +245,29 @@ test.describe("a host that drops", () => {
     });
   }
 
-  test("all of the result: the view links to the inbox, and guesses nothing", async ({ host, client, beam }) => {
-    await client.callTool({ name: "kitchen_sink", arguments: { ask: "text" } });
+  test("all of the result: the view links to the inbox, and guesses nothing but what ChatGPT keeps", async ({ host, client, beam }) => {
+    const { structuredContent } = await client.callTool({ name: "kitchen_sink", arguments: { ask: "text" } });
     const n = await host.mount("kitchen_sink", { ask: "text" });
     await host.deliver(n, { content: [] });
     await host.view(n).getByRole("link", { name: "Open in Beam" }).click();
     await expect.poll(async () => (await host.recorded(n)).opened).toEqual([`${beam.url}/asks`]);
     await expect(question(host.view(n))).toHaveCount(0);
+    let openai = { toolOutput: structuredContent };
+    for (let load = 0; load < 2; load++) { // the second time, ChatGPT has the widget's state alone
+      const kept = await host.mount("kitchen_sink", { ask: "text" });
+      await host.view(kept).locator("body").evaluate((body, openai) => {
+        window.openai = { ...openai, setWidgetState: (state) => (window.state = state) };
+      }, openai);
+      await host.deliver(kept, { content: [] });
+      await expect(question(host.view(kept))).toBeVisible();
+      openai = { widgetState: await host.view(kept).locator("body").evaluate(() => window.state) };
+    }
   });
 
   for (const how of ["message", "throw-message"]) {
     test.describe(() => {
       test.use({ hostOptions: { refuse: [how] } });
-      test(`the message (${how}): a button and a text remain`, async ({ host, client }) => {
+      test(`the message (${how}): a button and a text remain`, { tag: how === "message" ? [] : "@long" }, async ({ host, client }) => {
         const { frame, n, run } = await askInChat(host, "text");
         await finishText(frame);
         await press(frame.locator("main"), "Continue in chat");
@@ -244,12 +317,15 @@ test.describe("a host that drops", () => {
 });
 
 test.describe("what is hostile", () => {
-  test.use({ hostOptions: { refuse: ["tamper"] } });
+  // Its policy is also stricter than the specification's: no pictures, as Inspector's.
+  test.use({ hostOptions: { refuse: ["tamper", "pictures"] }, tolerated: [/^console: Loading the image 'data:image/] });
   test("runs nothing: script in texts, markup of a host, messages of other windows", async ({ host, page }) => {
     const script = `</script><img src=x onerror="document.title='text'"><script>document.title='text'</script>`;
     const n = await host.mount("kitchen_sink", {});
     const { frame } = await host.call("kitchen_sink", { ask: "text", echo: { text: script } });
     await expect(question(frame)).toBeVisible();
+    await expect(frame.getByRole("img", { name: "A picture" }).and(frame.locator("canvas"))).toBeVisible();
+    await expect(question(frame).getByText("The picture “Drawing” can’t be shown here.")).toBeVisible();
     await fillField(question(frame), "text", script.slice(0, 38));
     await press(question(frame), "Submit");
     await expect(frame.locator("#state")).toHaveText("completed");
@@ -265,6 +341,10 @@ test.describe("what is hostile", () => {
     await idle.evaluate(() => window.postMessage({ jsonrpc: "2.0", method: "ui/notifications/tool-result", params: { structuredContent: { beam_run: "0".repeat(32) } } }, "*"));
     await idle.evaluate(() => new Promise((resolve) => setTimeout(resolve)));
     expect((await host.recorded(n)).calls).toEqual([]);
+    // A run of somebody else, or none.
+    await host.deliver(n, { structuredContent: { beam_run: "0".repeat(32) } });
+    await expect(host.view(n).getByText("no run has this handle")).toBeVisible();
+    await expect(host.view(n).getByRole("link", { name: "Open in Beam" })).toBeVisible();
   });
 });
 
@@ -304,12 +384,3 @@ test("a call with nothing to show has a view of one line", async ({ host }) => {
   await expect.poll(async () => (await host.recorded(n)).sizes.at(-1)).toBeLessThan(48);
 });
 
-test("an answer takes less than 100 ms", { tag: "@long" }, async ({ host }) => {
-  for (let n = 0; n < 5; n++) {
-    const { frame } = await askInChat(host, "confirm");
-    await press(question(frame), "Yes");
-    await expect(frame.locator("#state")).toHaveText("completed");
-  }
-  const took = host.latency.filter(({ name }) => name === "beam_app_act").map(({ ms }) => ms);
-  expect(Math.min(...took)).toBeLessThan(100); // the best: the machine may be busy
-});

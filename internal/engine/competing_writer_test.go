@@ -78,6 +78,20 @@ func newEventWhileWaitingPhoton(opts ...ask.Option) *generators.Photon {
 	}, &generators.Options{Durable: true})
 }
 
+// waitWithEvent starts a run of newEventWhileWaitingPhoton with l as its log, which wraps
+// the usual one, and returns once the run waits with an event in its batch.
+func waitWithEvent(t *testing.T, l runlog.Log, wrapped *runlog.Log, opts ...ask.Option) (b *testEngine, id, askID string) {
+	t.Helper()
+	o := testOptions(t, newEventWhileWaitingPhoton(opts...))
+	*wrapped, o.Log = o.Log, l
+	b = openTestEngine(t, o)
+	id = b.startRun("murmurer", "")
+	askID, _ = b.waitForAsk(id, 0)
+	time.Sleep(time.Second) // in a bubble
+	synctest.Wait()
+	return b, id, askID
+}
+
 // settleAskBy has functions that settle a question in different ways.
 var settleAskBy = map[string]func(b *testEngine, askID string) error{
 	"answered": func(b *testEngine, askID string) error {
@@ -102,14 +116,9 @@ func TestQuestionIsSettledOnce(t *testing.T) {
 				if name == "expired" {
 					opts = append(opts, ask.Timeout(time.Second+time.Millisecond))
 				}
-				o := testOptions(t, newEventWhileWaitingPhoton(opts...))
-				l := &contestedLog{Log: o.Log}
-				o.Log = l
-				b := openTestEngine(t, o)
-				id := b.startRun("murmurer", "")
-				askID, seq := b.waitForAsk(id, 0)
-				time.Sleep(time.Second)
-				synctest.Wait()
+				l := &contestedLog{}
+				b, id, askID := waitWithEvent(t, l, &l.Log, opts...)
+				_, seq, _ := runlog.SplitAskID(askID)
 				l.appendBeforeNext("status", acceptedEntry(seq, `{"name":"Ada"}`))
 				if err := settle(b, askID); !errors.Is(err, engine.ErrSettled) {
 					t.Errorf("the second settlement: %v", err)
@@ -131,14 +140,8 @@ func TestAnswerToRunClaimedElsewhereIsAccepted(t *testing.T) {
 	for _, name := range []string{"answered", "withdrawn", "stopped"} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				o := testOptions(t, newEventWhileWaitingPhoton())
-				l := &contestedLog{Log: o.Log}
-				o.Log = l
-				b := openTestEngine(t, o)
-				id := b.startRun("murmurer", "")
-				askID, _ := b.waitForAsk(id, 0)
-				time.Sleep(time.Second)
-				synctest.Wait()
+				l := &contestedLog{}
+				b, id, askID := waitWithEvent(t, l, &l.Log)
 				l.appendBeforeNext("status", runlog.NewEntry(runlog.KindClaimed, runlog.Claimed{Epoch: 2}))
 				kind, settle := runlog.Kind(name), settleAskBy[name]
 				if settle == nil {

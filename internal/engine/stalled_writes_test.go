@@ -123,32 +123,49 @@ func TestFullDiskRefusesRequests(t *testing.T) {
 	})
 }
 
+// A stalledRun is a run of [newPacedPhoton] that can't record an entry.
+type stalledRun struct {
+	*testEngine
+	log     *fullDiskLog
+	options engine.Options
+	id      string
+	next    chan none
+	effects atomic.Int64
+}
+
+// stallRun fills the disk of a run that has recorded n entries, and lets it try the next.
+func stallRun(t *testing.T, n int) *stalledRun {
+	t.Helper()
+	s := &stalledRun{next: make(chan none)}
+	s.testEngine, s.log, s.options = openOnFullDisk(t, newPacedPhoton(s.next, &s.effects, &generators.Options{Durable: true}))
+	s.id = s.startRun("paced", "")
+	for i := range n {
+		s.next <- none{}
+		time.Sleep(time.Second) // in a bubble
+		if i == 3 {
+			askID, _ := s.waitForAsk(s.id, 0)
+			s.acceptAsk(askID, `{"name":"Ada"}`)
+		}
+	}
+	s.log.isFull.Store(true)
+	s.next <- none{}
+	time.Sleep(time.Minute) // in a bubble
+	return s
+}
+
 // A stop ends a tool at once, even if it can't be recorded yet. It is recorded when
 // there is space again.
 func TestStopOnFullDisk(t *testing.T) {
 	for n := range 5 {
 		synctest.Test(t, func(t *testing.T) {
-			next := make(chan none)
-			var effects atomic.Int64
-			b, l, _ := openOnFullDisk(t, newPacedPhoton(next, &effects, &generators.Options{Durable: true}))
-			id := b.startRun("paced", "")
-			for i := range n {
-				next <- none{}
-				time.Sleep(time.Second)
-				if i == 3 {
-					askID, _ := b.waitForAsk(id, 0)
-					b.acceptAsk(askID, `{"name":"Ada"}`)
-				}
-			}
-			l.isFull.Store(true)
-			next <- none{}
-			time.Sleep(time.Minute)
+			s := stallRun(t, n)
+			b, l, id := s.testEngine, s.log, s.id
 			if err := b.Cancel(t.Context(), me, id, "browser"); !errors.Is(err, runlog.ErrDiskFull) {
 				t.Errorf("a stop that can't be recorded: %v", err)
 			}
-			close(next)
+			close(s.next)
 			synctest.Wait()
-			if n < 2 && effects.Load() > 0 {
+			if n < 2 && s.effects.Load() > 0 {
 				t.Error("the tool continued after it was stopped")
 			}
 			l.isFull.Store(false)
@@ -169,38 +186,24 @@ func TestStopOnFullDisk(t *testing.T) {
 func TestCloseOnFullDisk(t *testing.T) {
 	for n := range 5 {
 		synctest.Test(t, func(t *testing.T) {
-			next := make(chan none)
-			var effects atomic.Int64
-			b, l, o := openOnFullDisk(t, newPacedPhoton(next, &effects, &generators.Options{Durable: true}))
-			id := b.startRun("paced", "")
-			for i := range n {
-				next <- none{}
-				time.Sleep(time.Second)
-				if i == 3 {
-					askID, _ := b.waitForAsk(id, 0)
-					b.acceptAsk(askID, `{"name":"Ada"}`)
-				}
-			}
-			l.isFull.Store(true)
-			next <- none{}
-			time.Sleep(time.Minute)
-			close(next)
-			b.closeNow()
-			again := openTestEngine(t, o) // on a disk that is still full
+			s := stallRun(t, n)
+			close(s.next)
+			s.closeNow()
+			again := openTestEngine(t, s.options) // on a disk that is still full
 			time.Sleep(10 * time.Minute)
-			l.isFull.Store(false)
+			s.log.isFull.Store(false)
 			time.Sleep(2 * time.Minute)
-			if f := again.answerUntilEnd(id); string(f.Result) != `"Hello, Ada"` {
+			if f := again.answerUntilEnd(s.id); string(f.Result) != `"Hello, Ada"` {
 				t.Errorf("at %d: finished = %+v", n, f)
 			}
-			if got := kindsOf(withoutClaims(again.entries(id))); !slices.Equal(got, slices.Delete(slices.Clone(pacedKinds), 1, 2)) {
+			if got := kindsOf(withoutClaims(again.entries(s.id))); !slices.Equal(got, slices.Delete(slices.Clone(pacedKinds), 1, 2)) {
 				t.Errorf("at %d: log = %v", n, got)
 			}
 			want := int64(1)
 			if n == 2 {
 				want = 2 // it was closed between the effect and its record
 			}
-			if got := effects.Load(); got != want {
+			if got := s.effects.Load(); got != want {
 				t.Errorf("at %d: %d effects, want %d", n, got, want)
 			}
 		})

@@ -202,14 +202,8 @@ func TestExpiryIsRecordedLater(t *testing.T) {
 // Batched events aren't lost if an answer arrives while the log is unavailable.
 func TestBatchedEventsSurviveFailedAppend(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		o := testOptions(t, newEventWhileWaitingPhoton())
-		l := &brokenLog{Log: o.Log}
-		o.Log = l
-		b := openTestEngine(t, o)
-		id := b.startRun("murmurer", "")
-		askID, _ := b.waitForAsk(id, 0)
-		time.Sleep(time.Second)
-		synctest.Wait()
+		l := &brokenLog{}
+		b, id, askID := waitWithEvent(t, l, &l.Log)
 		l.breakFor(time.Millisecond)
 		if err := settleAskBy["answered"](b, askID); !errors.Is(err, errBroken) {
 			t.Errorf("answering while the log is unavailable: %v", err)

@@ -11,6 +11,7 @@ import (
 	"github.com/photon-beam/beam/internal/engine"
 	"github.com/photon-beam/beam/internal/form"
 	"github.com/photon-beam/beam/internal/mcp/apps"
+	"github.com/photon-beam/beam/internal/runlog"
 )
 
 // actFromView serves [apps.ActTool].
@@ -63,7 +64,7 @@ func (c *call) answerFromView(ctx context.Context, info engine.Info, args apps.A
 	case open.Run != info.ID:
 		return nil, errNoSuchRun
 	}
-	policy, a := c.server.apps.Policy, ask.Answer{Action: ask.Action(args.Action)}
+	policy, a := c.policyFor(info), ask.Answer{Action: ask.Action(args.Action)}
 	if !open.Excluded && !policy.Allows(open.Question, a.Action) { // the engine says who may answer
 		return nil, errOnlyOnPage
 	}
@@ -74,21 +75,34 @@ func (c *call) answerFromView(ctx context.Context, info engine.Info, args apps.A
 		}
 		a.Content = form.Decode(open.Question.Fields, values, form.TimeZone(values))
 	}
-	err = c.server.engine.AnswerShown(ctx, c.client.caller, open.ID, a, c.appSurface(), c.server.apps.View.RenderingOf(open))
+	shown := c.server.apps.View.RenderingOf(open)
+	if args.Unseen && shown == runlog.RenderedFull {
+		shown = runlog.RenderedTruncated
+	}
+	err = c.server.engine.AnswerShown(ctx, c.client.caller, open.ID, a, c.appSurface(), shown)
 	var invalid *generators.InvalidError
 	switch {
 	case errors.Is(err, engine.ErrSettled):
 		return acted{Settled: true}, nil
 	case errors.As(err, &invalid):
-		return c.renderInvalid(ctx, open, values, invalid)
+		return c.renderInvalid(ctx, open, policy, values, invalid)
 	}
 	return acted{}, err
 }
 
+// policyFor returns which questions of a run may be answered in the chat.
+func (c *call) policyFor(info engine.Info) apps.Policy {
+	policy := c.server.apps.Policy
+	if p, ok := c.server.photons.Lookup(info.Photon); ok {
+		policy.OnPage = apps.HasView(p.Options().Definition)
+	}
+	return policy
+}
+
 // renderInvalid returns a question with what is wrong with the answer.
-func (c *call) renderInvalid(ctx context.Context, open engine.OpenAsk, values url.Values, invalid *generators.InvalidError) (any, error) {
+func (c *call) renderInvalid(ctx context.Context, open engine.OpenAsk, policy apps.Policy, values url.Values, invalid *generators.InvalidError) (any, error) {
 	base, _ := c.session.pageBaseURL()
-	q, err := c.server.apps.View.RenderInvalid(ctx, open, c.server.apps.Policy, base, values, invalid.Fields)
+	q, err := c.server.apps.View.RenderInvalid(ctx, open, policy, base, values, invalid.Fields)
 	return acted{Invalid: &q}, err
 }
 

@@ -100,6 +100,40 @@ func TestQuestionsForOthersAreNotForTheChat(t *testing.T) {
 	}
 }
 
+// A client that shows apps and can't be asked has no other way to answer them, whatever it
+// sends.
+func TestNoWayAroundThePage(t *testing.T) {
+	for name, prompt := range map[string]*ask.Prompt[bool]{
+		"destructive": ask.ForConfirm("ok", "Drop it?", ask.Destructive()),
+		"from":        ask.ForConfirm("ok", "Drop it?", ask.From(ask.User("ada"))), // who may answer, on the page
+		"not_caller":  ask.ForConfirm("ok", "Drop it?", ask.From(ask.Role("ops")), ask.NotCaller()),
+	} {
+		r := newAppServer(t, showingPhoton(name, prompt, generators.Options{}))
+		for _, version := range appVersions {
+			c := r.connectApp(t, requester, version, showsAppsAndTasks)
+			answers := `"inputResponses":{"ok":{"action":"accept","content":{"ok":true}}}`
+			if got := c.send("tools/call", fmt.Sprintf(`{"name":%q,"arguments":{},%s}`, name, answers)); !strings.Contains(got, `"beam_run"`) {
+				t.Errorf("%s, %s: answers before the question: %s", name, version, got)
+			}
+			run, question := c.ask(name)
+			for method, params := range map[string]string{
+				"tools/call":   fmt.Sprintf(`{"name":"beam_resume","arguments":{"run":%q},%s}`, run, answers),
+				"tasks/update": fmt.Sprintf(`{"taskId":%q,%s}`, run, answers),
+				"tasks/result": fmt.Sprintf(`{"taskId":%q,%s}`, run, answers),
+			} {
+				c.send(method, params)
+			}
+			c.sendLine(`{"jsonrpc":"2.0","id":%q,"result":{"action":"accept","content":{"ok":true}}}`, question)
+			for _, more := range []string{`"accept","ask":%q,"values":{"ok":["true"]},"unseen":true`, `"decline","ask":%q`, `"cancel","ask":%q`} {
+				c.tool(apps.ActTool, fmt.Sprintf(`{"run":%q,"action":`+more+`}`, run, question))
+			}
+			if _, err := r.engine.OpenAsk(t.Context(), requester, question); err != nil {
+				t.Errorf("%s, %s: the question is not open: %v", name, version, err)
+			}
+		}
+	}
+}
+
 // A password doesn't pass through a chat, but can be refused there.
 func TestSecretsAreNotForTheChat(t *testing.T) {
 	r := newAppServer(t, secretPhoton)
@@ -141,5 +175,19 @@ func TestHostileCallsOfTheView(t *testing.T) {
 	}
 	if got := c.act(run, "accept", fmt.Sprintf(`,"ask":%q,"values":{"city":["Oslo"],"beam:tz":["../../etc/passwd"]}`, question)); got.IsError {
 		t.Error(got.raw)
+	}
+}
+
+// An answer is recorded with how much the chat has shown of what it is about.
+func TestViewSaysWhatItCouldNotShow(t *testing.T) {
+	look := showingPhoton("look", ask.ForText("word", "What is it?", ask.Showing(generators.Code("x.go", "go", "x"))), generators.Options{})
+	for more, want := range map[string]runlog.Rendering{"": runlog.RenderedFull, `,"unseen":true`: runlog.RenderedTruncated} {
+		r := newAppServer(t, look)
+		c := r.connectApp(t, operator, "2025-11-25", showsApps)
+		run, question := c.ask("look")
+		c.act(run, "accept", fmt.Sprintf(`,"ask":%q,"values":{"word":["a"]}%s`, question, more))
+		if a := r.recordedAnswer(t); a.Evidence != want {
+			t.Errorf("%s: the record says %q", more, a.Evidence)
+		}
 	}
 }

@@ -63,7 +63,7 @@ func TestViewIsNamedAndRead(t *testing.T) {
 		for _, tool := range tools {
 			named := tool.Name == "city" || tool.Name == mcp.ResumeTool
 			hidden := apps.IsTool(tool.Name)
-			if (tool.Meta.UI.Address != "") != named || tool.Meta.Old != tool.Meta.UI.Address || (fmt.Sprint(tool.Meta.UI.Visibility) == "[app]") != hidden || tool.Output != nil {
+			if (tool.Meta.UI.Address != "") != named || tool.Meta.Old != tool.Meta.UI.Address || fmt.Sprint(tool.Meta.UI.Visibility) != map[bool]string{true: "[app]", false: "[model]"}[hidden] || tool.Output != nil {
 				t.Errorf("%s: %+v", version, tool)
 			}
 			if named {

@@ -116,7 +116,7 @@ func (c *call) readForView(ctx context.Context, raw json.RawMessage) (any, error
 			return nil, err
 		}
 	}
-	snapshot, err := c.server.apps.View.Render(ctx, c.client.caller, apps.Reading{Run: info.ID, After: args.After, Base: base, Policy: c.server.apps.Policy})
+	snapshot, err := c.server.apps.View.Render(ctx, c.client.caller, apps.Reading{Run: info.ID, After: args.After, Base: base, Policy: c.policyFor(info)})
 	if err != nil {
 		return nil, err
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -49,6 +50,17 @@ func TestViewsOfUpstreams(t *testing.T) {
 		linked := c.tool("weather__get_weather", `{"city":"x","days":1}`)
 		if linked.IsError || linked.Structured.Run != "" || !strings.Contains(linked.raw, "Answer at: "+pagesOrigin) {
 			t.Errorf("%s: a tool with a view of its own returns %s", version, linked.raw)
+		}
+		// Its view, which gets this result, can't answer for the person.
+		handle := regexp.MustCompile(`[0-9a-f]{32}`).FindString(linked.raw)
+		q := c.tool(apps.ReadTool, fmt.Sprintf(`{"run":%q}`, handle)).Structured.Questions
+		if len(q) != 1 || strings.Contains(q[0].HTML, "<button") {
+			t.Fatalf("%s: Beam's view of it shows %+v", version, q)
+		}
+		for _, action := range []string{"accept", "decline", "cancel"} {
+			if got := c.act(handle, action, fmt.Sprintf(`,"ask":%q,"values":{"city":["Oslo"]}`, q[0].ID)); !strings.Contains(got.Structured.Error, "signed in") {
+				t.Errorf("%s: %s returns %s", version, action, got.raw)
+			}
 		}
 		if strings.Contains(c.tool(apps.ReadTool, `{}`).raw, run) {
 			t.Errorf("%s: a run is guessed", version)

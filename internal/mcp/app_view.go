@@ -81,6 +81,8 @@ func (s *Server) addAppsToTools(rc *requestContext, tools []mcp.Tool) {
 		switch {
 		case tools[i].Name == ResumeTool, isPhoton && p.Options().Definition == nil && isShownInChat(p):
 			apps.NameView(&tools[i], digest)
+		case tools[i].Meta == nil: // the definitions of other servers' tools are inserted later
+			apps.HideFromViews(&tools[i])
 		}
 		if isPhoton && tools[i].Execution != nil && rc.asksOnlyInChat(rc.client, p) {
 			tools[i].Execution = &mcp.ToolExecution{TaskSupport: mcp.TaskSupportForbidden}

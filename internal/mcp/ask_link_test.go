@@ -24,6 +24,16 @@ func newLinkingServer(t testing.TB, photons ...*generators.Photon) *testServer {
 	return newTestServerOn(t, linkPolicy, runlog.NewMemory(), photons...)
 }
 
+// callLinkingServer calls wordPhoton, with the id 1, as a client with some capabilities.
+func callLinkingServer(t testing.TB, version, capabilities string) (*testServer, *stdioClient) {
+	t.Helper()
+	r := newLinkingServer(t, wordPhoton)
+	w := r.connectStdio(t)
+	w.initialize(version, capabilities)
+	w.sendLine(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"word"}}`)
+	return r, w
+}
+
 // answerInBrowser answers the operator's only open question.
 func (r *testServer) answerInBrowser(t testing.TB, action ask.Action, content string) {
 	t.Helper()
@@ -130,10 +140,7 @@ func TestRoundTripWithLink(t *testing.T) {
 // does not respond.
 func TestClientThatFailsToAskGetsLink(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := newLinkingServer(t, wordPhoton)
-		w := r.connectStdio(t)
-		w.initialize("2025-11-25", `{"elicitation":{}}`)
-		w.sendLine(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"word"}}`)
+		r, w := callLinkingServer(t, "2025-11-25", `{"elicitation":{}}`)
 		w.sendLine(`{"jsonrpc":"2.0","id":%s,"error":{"code":-32601,"message":"Method not found"}}`, jsonMember(t, w.nextLine(), "id"))
 		if link := w.nextLine(); !strings.Contains(maskIDs(link), "/asks/RUN.3: Which word?") {
 			t.Errorf("then got %s, want the link", link)

@@ -121,10 +121,7 @@ func TestCallIsHandedOffAndResumed(t *testing.T) {
 
 func TestSilentClientIsHandedOffAndAskedAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := newLinkingServer(t, wordPhoton)
-		w := r.connectStdio(t)
-		w.initialize("2025-11-25", `{"elicitation":{}}`)
-		w.sendLine(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"word"}}`)
+		_, w := callLinkingServer(t, "2025-11-25", `{"elicitation":{}}`)
 		question := w.nextLine()
 		asked := time.Now()
 		if link := w.nextLine(); !strings.Contains(maskIDs(link), "/asks/RUN.3: Which word?") || time.Since(asked) != 20*time.Second {

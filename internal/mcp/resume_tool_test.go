@@ -27,10 +27,7 @@ func (w *stdioClient) callResumeTool(id int, run, more string) {
 
 func TestResumeReturnsEarlierAnswerAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := newLinkingServer(t, wordPhoton)
-		w := r.connectStdio(t)
-		w.initialize("2025-06-18", `{}`)
-		w.sendLine(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"word"}}`)
+		r, w := callLinkingServer(t, "2025-06-18", `{}`)
 		w.nextLine()
 		run := resumeHandle(t, w.nextLine())
 		r.answerInBrowser(t, ask.Decline, "")
@@ -113,10 +110,7 @@ func TestRunHandleOutlivesProcess(t *testing.T) {
 // expires.
 func TestResumeCanBeCancelled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := newLinkingServer(t, wordPhoton)
-		w := r.connectStdio(t)
-		w.initialize("2025-11-25", `{"elicitation":{}}`)
-		w.sendLine(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"word"}}`)
+		r, w := callLinkingServer(t, "2025-11-25", `{"elicitation":{}}`)
 		w.nextLine()
 		w.nextLine()
 		w.nextLine()

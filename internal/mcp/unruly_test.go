@@ -123,12 +123,19 @@ func TestToolsSharingLock(t *testing.T) {
 	w.closeAndWait()
 }
 
-// An answer from elsewhere ends the wait, although the client sends nothing.
-func TestAnswerFromElsewhereEndsWait(t *testing.T) {
+// askTurning returns a server and its client once call 1 has asked.
+func askTurning(t *testing.T) (*testServer, wordClient) {
+	t.Helper()
 	r := newTestServer(t, turning(nil))
 	w := wordClientOf(t, r)
 	w.call(1, "turning")
 	w.question()
+	return r, w
+}
+
+// An answer from elsewhere ends the wait, although the client sends nothing.
+func TestAnswerFromElsewhereEndsWait(t *testing.T) {
+	r, w := askTurning(t)
 	r.answerInBrowser(t, ask.Accept, `{"word":"elsewhere"}`)
 	for range 2 { // the withdrawal and the result
 		w.nextLine()
@@ -142,10 +149,7 @@ func TestAnswerFromElsewhereEndsWait(t *testing.T) {
 
 // What happens between the halves of a message does not lose the first half.
 func TestPartialMessageIsKept(t *testing.T) {
-	r := newTestServer(t, turning(nil))
-	w := wordClientOf(t, r)
-	w.call(1, "turning")
-	w.question()
+	r, w := askTurning(t)
 	write := func(s string) {
 		if _, err := w.in.Write([]byte(s)); err != nil {
 			t.Fatal(err)
@@ -162,10 +166,7 @@ func TestPartialMessageIsKept(t *testing.T) {
 }
 
 func TestAskingCallCanBeCancelled(t *testing.T) {
-	r := newTestServer(t, turning(nil))
-	w := wordClientOf(t, r)
-	w.call(1, "turning")
-	w.question()
+	_, w := askTurning(t)
 	w.sendLine(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}`)
 	if got := w.nextLine(); !strings.Contains(got, "notifications/cancelled") {
 		t.Errorf("got %s, want that the question is withdrawn", got)
@@ -178,10 +179,7 @@ func TestAskingCallCanBeCancelled(t *testing.T) {
 }
 
 func TestInputEndsWhileToolAsks(t *testing.T) {
-	r := newTestServer(t, turning(nil))
-	w := wordClientOf(t, r)
-	w.call(1, "turning")
-	w.question()
+	_, w := askTurning(t)
 	w.closeAndWait()
 }
 

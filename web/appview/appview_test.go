@@ -41,6 +41,9 @@ func TestDocument(t *testing.T) {
 			t.Errorf("it names %s", address)
 		}
 	}
+	if started := strings.Index(html, `"ui/initialize"`); started < strings.LastIndex(html, "\nhandlers[") || started < strings.LastIndex(html, "\naddEventListener(") {
+		t.Error("it is introduced to the host before it handles messages")
+	}
 	if strings.Count(html, "<script>") != 1 || strings.Count(html, "</script>") != 1 || strings.Contains(html, "{{") {
 		t.Error("it isn't assembled right")
 	}

@@ -4,6 +4,8 @@ import { AppBridge, PostMessageTransport } from "@modelcontextprotocol/ext-apps/
 
 const strict = "default-src 'none'; script-src 'self' 'unsafe-inline'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; media-src 'self' data:; connect-src 'none'";
 
+const drawing = `<img alt="Drawing" src="data:image/svg+xml;base64,${btoa('<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"/>')}">`;
+
 /** views has what each view did, by its number. */
 window.views = [];
 
@@ -12,12 +14,12 @@ window.views = [];
  *
  * @param {{html, tool, args, context, sandbox, refuse: string[]}} call the call; refuse
  *   lists what the host refuses: act, message (as a result), throw-message, context, open,
- *   structured (content of calls); or that it changes what it passes on: tamper
+ *   structured (content of calls), pictures; or that it changes what it passes on: tamper
  * @returns {Promise<number>} its number
  */
 window.mount = async ({ html, tool, args, context, sandbox, refuse = [] }) => {
   const n = window.views.length;
-  const view = { messages: [], contexts: [], opened: [], calls: [], sizes: [] };
+  const view = { messages: [], contexts: [], told: [], opened: [], calls: [], sizes: [] };
   window.views.push(view);
   const place = document.createElement("section");
   place.className = "call";
@@ -34,6 +36,7 @@ window.mount = async ({ html, tool, args, context, sandbox, refuse = [] }) => {
     const result = await window.callTool(params);
     if (refuses("tamper") && result.structuredContent?.questions?.[0]?.html) {
       result.structuredContent.questions[0].html += '<img src="x" onerror="document.title=1"><a href="javascript:document.title=2">x</a><iframe srcdoc="x"></iframe><form action="/x"></form>';
+      result.structuredContent.questions[0].html = result.structuredContent.questions[0].html.replace(/(<\/h2>)/, `$1${drawing}`);
       result.structuredContent.rows?.push({ id: "e-9999", html: '<li id="e-9999"><script>document.title=3</script><svg onload="document.title=4"></svg>' });
     }
     return refuses("structured") ? { content: result.content, isError: result.isError } : result;
@@ -42,11 +45,13 @@ window.mount = async ({ html, tool, args, context, sandbox, refuse = [] }) => {
     if (refuses("throw-message")) throw new Error("not supported");
     if (refuses("message")) return { isError: true };
     view.messages.push({ role, content });
+    view.told.push("message");
     return {};
   };
   bridge.onupdatemodelcontext = async (params) => {
     if (refuses("context")) throw new Error("not supported");
     view.contexts.push(params);
+    view.told.push("context");
     return {};
   };
   bridge.onopenlink = async ({ url }) => {
@@ -59,7 +64,8 @@ window.mount = async ({ html, tool, args, context, sandbox, refuse = [] }) => {
     frame.style.height = `${height}px`;
   };
   const initialized = new Promise((resolve) => (bridge.oninitialized = resolve));
-  bridge.onsandboxready = () => bridge.sendSandboxResourceReady({ html: html.replace("<head>", `<head><meta http-equiv="Content-Security-Policy" content="${strict}">`) });
+  const policy = refuses("pictures") ? strict.replace("img-src 'self' data:", "img-src 'none'") : strict;
+  bridge.onsandboxready = () => bridge.sendSandboxResourceReady({ html: html.replace("<head>", `<head><meta http-equiv="Content-Security-Policy" content="${policy}">`) });
   view.bridge = bridge;
   await bridge.connect(new PostMessageTransport(frame.contentWindow, frame.contentWindow));
   await initialized;

@@ -45,6 +45,9 @@ type Reading struct {
 type Policy struct {
 	// Destructive allows confirmations of what can't be undone.
 	Destructive bool
+	// OnPage allows no question at all. The tool has a view of its own, which learns the
+	// run's handle, and could otherwise answer in the person's place.
+	OnPage bool
 }
 
 // A Snapshot is what the view gets of a run. HTML is made and escaped by the
@@ -118,9 +121,20 @@ func toolMeta(address string) map[string]any {
 	return map[string]any{"ui": map[string]any{"resourceUri": address}, "ui/resourceUri": address}
 }
 
-// NameView adds to the definition of a tool that the view shows its calls.
+// NameView adds to the definition of a tool of Beam's that the view shows its calls.
 func NameView(tool *mcp.Tool, digest string) {
-	tool.Meta = mcp.NewMetaFromMap(toolMeta(Address(digest)))
+	meta := toolMeta(Address(digest))
+	meta["ui"].(map[string]any)["visibility"] = modelOnly
+	tool.Meta = mcp.NewMetaFromMap(meta)
+}
+
+// modelOnly is the visibility of tools that no view may call.
+var modelOnly = []string{"model"}
+
+// HideFromViews adds to the definition of a tool of Beam's that no view may call it. To a
+// client, the views of other servers' tools are Beam's, too.
+func HideFromViews(tool *mcp.Tool) {
+	tool.Meta = mcp.NewMetaFromMap(map[string]any{"ui": map[string]any{"visibility": modelOnly}})
 }
 
 // WithView is NameView for a definition that another server gave.

@@ -105,6 +105,9 @@ func TestPlaces(t *testing.T) {
 			t.Errorf("%+v may be answered in the chat", q)
 		}
 	}
+	if (Policy{OnPage: true, Destructive: true}).PlaceOf(&ask.Question{Kind: ask.KindText}) != OnPage {
+		t.Error("a tool with a view of its own is answered in the chat")
+	}
 	if (Policy{}).Allows(&ask.Question{Kind: ask.KindURL, UntilDone: true}, ask.Accept) || (Policy{}).Allows(nil, ask.Decline) {
 		t.Error("a question for the page is accepted")
 	}

@@ -21,7 +21,7 @@ const (
 // those who have signed in.
 func (p Policy) PlaceOf(q *ask.Question) Place {
 	switch {
-	case q == nil, q.Destructive && !p.Destructive, len(q.From) > 0, q.NotCaller:
+	case q == nil, p.OnPage, q.Destructive && !p.Destructive, len(q.From) > 0, q.NotCaller:
 		return OnPage
 	case q.OnPage(), q.Kind == ask.KindSample:
 		return AcceptOnPage

@@ -16,6 +16,7 @@ var (
 		`"action":{"type":"string","enum":["accept","decline","cancel","stop","tell","untell"],"description":"What the person does: accept, decline or cancel a question, or stop the run. tell claims to tell the model of the run's end."},` +
 		`"ask":{"type":"string","description":"The question's id."},` +
 		`"values":{"type":"object","additionalProperties":{"type":"array","items":{"type":"string"}},"description":"What is filled in, by field."},` +
+		`"unseen":{"type":"boolean","description":"The client has kept the view from showing a part of the question."},` +
 		`"part":{"type":"string","enum":["context","message"],"description":"What is told."}},"required":["run","action"],"additionalProperties":false}`)
 )
 
@@ -54,6 +55,7 @@ type ActArguments struct {
 	Action string              `json:"action"`
 	Ask    string              `json:"ask"`
 	Values map[string][]string `json:"values"`
+	Unseen bool                `json:"unseen"`
 	Part   string              `json:"part"`
 }
 

@@ -41,10 +41,15 @@ function offerToContinue() {
   const place = find("#end");
   const button = Object.assign(document.createElement("button"), { type: "button", className: "primary", textContent: "Continue in chat" });
   const hint = Object.assign(document.createElement("p"), { className: "hint", textContent: "Or tell the chat that you are done:" });
+  hint.setAttribute("role", "status");
   const text = Object.assign(document.createElement("p"), { className: "copy", textContent: continuation() });
   button.addEventListener("click", async () => {
     button.disabled = true;
-    await claim("message").catch(() => {});
+    if (!(await claim("message").catch(() => true))) { // a host that allows only reading lets nothing be claimed
+      button.remove();
+      hint.textContent = "The chat was told already. If it doesn’t go on, copy this:";
+      return;
+    }
     try {
       await sendMessage();
       place.hidden = true;

@@ -38,11 +38,11 @@ function showNothing(label, state) {
   find("#mark").className = "mark-state " + state;
 }
 
-// offerInbox links to Beam's inbox, for a call whose run isn't known.
+// offerInbox links to Beam's inbox, for a call whose run isn't known or can't be read.
 async function offerInbox() {
   try {
     const { inbox } = await callTool("beam_app_read", {}, 30000);
-    if (!started) setLink(find("#open"), inbox);
+    if (!run.seq) setLink(find("#open"), inbox);
   } catch {} // there is no link then
 }
 

@@ -1,6 +1,6 @@
 // The run: reading it, showing it, and answering its questions.
 const find = (selector) => document.querySelector(selector);
-const run = { id: "", seq: 0, state: "", ended: false, tells: true, clicked: false, lastInput: 0 };
+const run = { id: "", seq: 0, state: "", ended: false, tells: true, clicked: false, busy: 0 };
 
 // fragment parses HTML of Beam's pages. It is escaped there; what could run or load
 // anything is removed all the same.
@@ -8,7 +8,7 @@ function fragment(html) {
   const template = document.createElement("template");
   template.innerHTML = html;
   for (const el of template.content.querySelectorAll("*")) {
-    if (/^(script|style|link|meta|base|iframe|object|embed|form|noscript|template)$/i.test(el.localName)) {
+    if (/^(script|style|link|meta|base|iframe|object|embed|form|noscript|template|animate.*|set)$/i.test(el.localName)) {
       el.remove();
       continue;
     }
@@ -17,7 +17,28 @@ function fragment(html) {
       if (/^on|^style$/i.test(name) || !allowed.test(value)) el.removeAttribute(name);
     }
   }
+  for (const picture of template.content.querySelectorAll("img")) picture.addEventListener("error", () => draw(picture), { once: true });
   return template.content;
+}
+
+// draw replaces a picture that the host's policy doesn't let the view load, not even as
+// part of it. A canvas loads nothing: it gets the decoded bytes. It shows neither
+// animations nor vector graphics.
+async function draw(picture) {
+  const canvas = Object.assign(document.createElement("canvas"), { className: picture.className });
+  canvas.setAttribute("role", "img");
+  canvas.setAttribute("aria-label", picture.alt);
+  try {
+    const [, type, encoded] = /^data:([^;,]+);base64,(.*)$/.exec(picture.src);
+    const bytes = Uint8Array.from(atob(encoded), (c) => c.charCodeAt(0));
+    const bitmap = await createImageBitmap(new Blob([bytes], { type }));
+    Object.assign(canvas, { width: bitmap.width, height: bitmap.height });
+    canvas.getContext("2d").drawImage(bitmap, 0, 0);
+    bitmap.close();
+    picture.replaceWith(canvas);
+  } catch {
+    picture.replaceWith(Object.assign(document.createElement("p"), { className: "faint unseen", textContent: `The picture “${picture.alt}” can’t be shown here. Open Beam’s page to see it.` }));
+  }
 }
 
 const ordinal = (id) => Number(/^e-(\d+)$/.exec(id)?.[1]);
@@ -105,13 +126,14 @@ async function answer(section, button) {
   if (section.dataset.sent) return;
   section.dataset.sent = "sending";
   run.clicked = true;
+  run.busy = 0;
   const action = button.dataset.do;
   const controls = [...section.querySelectorAll("button, input, select, textarea")];
   const values = action === "accept" ? valuesOf(section, button) : undefined;
   for (const el of controls) el.disabled = true;
   section.querySelector(".sending").textContent = "Sending …";
   try {
-    const done = await callTool("beam_app_act", { run: run.id, ask: section.dataset.ask, action, values });
+    const done = await callTool("beam_app_act", { run: run.id, ask: section.dataset.ask, action, values, unseen: !!section.querySelector(".unseen") || undefined });
     if (done.invalid) return showInvalid(section, done.invalid);
     section.querySelector(".sending").textContent = done.settled ? "This question was answered already." : "Sent.";
   } catch (error) {
@@ -157,7 +179,7 @@ async function pause(ms) {
 
 // follow reads the run until it has ended, less often the longer nothing happens.
 async function follow() {
-  let idle = 0, busy = 0, failures = 0;
+  let idle = 0, failures = 0;
   while (!run.ended) {
     await pause(Math.min(idle, failures > 2 ? 60000 : 5000));
     const seq = run.seq;
@@ -166,8 +188,8 @@ async function follow() {
       show(data);
       failures = 0;
       found();
-      busy = run.seq === seq ? 0 : busy + 1;
-      idle = !busy ? Math.max(250, idle * 2) : busy > 5 ? 250 : 0; // a run that does much is read less often, too
+      run.busy = run.seq === seq ? 0 : run.busy + 1;
+      idle = !run.busy ? Math.max(250, idle * 2) : run.busy > 5 ? 250 : 0; // a run that does much is read less often, too
       if (run.ended) await finish(data);
     } catch (error) {
       idle = Math.max(1000, idle * 2);
@@ -203,4 +225,5 @@ function lost(error) {
   find("#note").hidden = false;
   find("#note").dataset.lost = "";
   find("#note").textContent = "Open in Beam’s inbox to see it: " + error.message + ".";
+  if (find("#open").hidden) offerInbox();
 }

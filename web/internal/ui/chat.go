@@ -44,6 +44,10 @@ func chatPageReason(v *askView, c ChatQuestionOptions) string {
 		return "Passwords don’t pass through a chat. Enter it on Beam’s page."
 	case v.Question.Kind == ask.KindFile:
 		return "Files don’t pass through a chat. Choose them on Beam’s page."
+	case v.Question.Kind == ask.KindSample:
+		return "Decide on Beam’s page, which shows what the model would get."
+	case v.Question.UntilDone:
+		return "Open the address on Beam’s page, and say there when you are done."
 	case v.Question.Destructive:
 		return "This can’t be undone. Answer on Beam’s page, where you are signed in."
 	}
