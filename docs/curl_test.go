@@ -57,6 +57,9 @@ func runConversation(t *testing.T, text string) {
 	}
 	var started struct{ ID string }
 	out, err := exec.CommandContext(t.Context(), "bash", "-c", commands[0]).Output()
+	if err != nil {
+		t.Fatalf("%s: %v", commands[0], err)
+	}
 	if err := json.Unmarshal(out, &started); err != nil || started.ID == "" {
 		t.Fatalf("%s: %v: %s", commands[0], err, out)
 	}

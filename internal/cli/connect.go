@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -94,6 +95,9 @@ func (c *connectCommand) entry(p *program) (connect.Entry, error) {
 	e, err := connect.ThisProgram(p.name)
 	if err != nil {
 		return e, err
+	}
+	if isFromGoRun(e.Command) {
+		return e, errors.New("go run deletes this program when it ends: build it with go build, and connect that")
 	}
 	if c.MCPConfig != "" {
 		file, err := filepath.Abs(c.MCPConfig)

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"path/filepath"
+	"regexp"
 	"strings"
 
 	"github.com/photon-beam/beam/internal/app"
@@ -47,6 +48,14 @@ func (c *newCommand) Run(p *program) error {
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(p.stdout, "%s is a module with %s.\n\n    cd %s\n    go mod tidy\n    go test .\n    go run .\n", folder, strings.Join(names, ", "), folder)
+	generate, hint := "", ""
+	if c.Beam == "" && !releases.MatchString(m.Version) {
+		generate = "    go generate .\n"
+		hint = "\nThis " + p.name + " is no release. If go mod tidy doesn't find its version, name the folder of its source with --beam.\n"
+	}
+	_, err = fmt.Fprintf(p.stdout, "%s is a module with %s.\n\n    cd %s\n    go mod tidy\n%s    go test .\n    go run .\n%s", folder, strings.Join(names, ", "), folder, generate, hint)
 	return err
 }
+
+// releases are the versions of releases, which have the script of pages.
+var releases = regexp.MustCompile(`^v\d+\.\d+\.\d+$`)
