@@ -82,7 +82,7 @@ func TestGrantEnds(t *testing.T) {
 type slowIssuer struct{ *oauthtest.Issuer }
 
 func (s slowIssuer) RoundTrip(r *http.Request) (*http.Response, error) {
-	time.Sleep(time.Second)
+	time.Sleep(time.Second) // of the bubble that its callers are in
 	return s.Issuer.RoundTrip(r)
 }
 
