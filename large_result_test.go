@@ -1,8 +1,12 @@
 package beam_test
 
 import (
+	"bufio"
 	"context"
 	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
 	"net/http"
 	"strings"
 	"testing"
@@ -115,4 +119,51 @@ func connectHTTP(t *testing.T, url, version string) *mcp.ClientSession {
 	}
 	t.Cleanup(func() { s.Close() })
 	return s
+}
+
+// TestLargeResultOverStdio checks that a result whose message is larger than what a client
+// may leave unread reaches a client over stdio, also in a batch.
+func TestLargeResultOverStdio(t *testing.T) {
+	const size = 64<<20 - len(`""`) // the largest result
+	huge := generators.New("say_more", func(context.Context, struct{}, generators.Yield) (string, error) {
+		return strings.Repeat("x", size), nil
+	}, nil)
+	b := newBeam(t, beam.Config{Photons: []*generators.Photon{huge, sayMuch}})
+	toBeam, in := io.Pipe()
+	out, fromBeam := io.Pipe()
+	served := make(chan error, 1)
+	go func() { served <- b.ServeStdio(t.Context(), toBeam, fromBeam); fromBeam.Close() }()
+	lines := bufio.NewReaderSize(out, 1<<20)
+	call := `{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":%q,"arguments":{}}}`
+	for _, step := range []struct {
+		send string
+		min  int // bytes of the response
+	}{
+		{`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-03-26","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}`, 1},
+		{fmt.Sprintf(call, 2, "say_more"), size},
+		{"[" + fmt.Sprintf(call, 3, "say_much") + "," + fmt.Sprintf(call, 4, "say_much") + `,{"jsonrpc":"2.0","id":5,"method":"ping"}]`, 2 * len(largeText)},
+		{`{"jsonrpc":"2.0","id":6,"method":"ping"}`, 1},
+	} {
+		if _, err := io.WriteString(in, step.send+"\n"); err != nil {
+			t.Fatal(err)
+		}
+		got, ends := 0, ""
+		for {
+			part, err := lines.ReadSlice('\n')
+			got, ends = got+len(part), string(part[max(0, len(part)-200):])
+			if err == nil {
+				break
+			}
+			if !errors.Is(err, bufio.ErrBufferFull) {
+				t.Fatalf("after %d bytes: %v", got, err)
+			}
+		}
+		if got < step.min || strings.HasPrefix(step.send, "[") != strings.HasSuffix(ends, `"id":5,"result":{}}]`+"\n") {
+			t.Errorf("the response to %.80s has %d bytes, and ends with %s", step.send, got, ends)
+		}
+	}
+	in.Close()
+	if err := <-served; err != nil {
+		t.Error(err)
+	}
 }

@@ -127,5 +127,5 @@ func (s *Server) servePostedBatch(w http.ResponseWriter, r *http.Request, caller
 		w.WriteHeader(http.StatusAccepted)
 		return
 	}
-	out.Finish(joinReplies(replies).message, "", http.StatusOK)
+	joinReplies(replies).finish(out, http.StatusOK)
 }

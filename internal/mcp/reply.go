@@ -3,6 +3,8 @@ package mcp
 import (
 	"bytes"
 	"encoding/json"
+	"io"
+	"slices"
 	"sync"
 
 	"github.com/mark3labs/mcp-go/mcp"
@@ -20,24 +22,43 @@ type reply struct {
 	code int
 	// large is the value that the message has marks for; nil if it has none.
 	large *msg.LargeResult
+	// batch are the replies that this one joins, if one of them is large.
+	batch []reply
 }
 
-// whole returns the message with its value, in memory.
-func (r reply) whole() []byte {
-	if r.large == nil {
-		return r.message
+// isLarge reports whether the reply is to be written with writeTo, since it has a value that
+// isn't in memory.
+func (r reply) isLarge() bool {
+	return r.large != nil || slices.ContainsFunc(r.batch, reply.isLarge)
+}
+
+// writeTo writes the reply.
+func (r reply) writeTo(w io.Writer) error {
+	switch {
+	case r.large != nil:
+		return r.large.WriteMessage(w, r.message)
+	case r.batch == nil:
+		_, err := w.Write(r.message)
+		return err
 	}
-	whole, err := r.large.Expand(r.message)
-	if err != nil {
-		return nil // the run was deleted; who waits for the reply is told nothing
+	separator := "["
+	for _, part := range r.batch {
+		if _, err := io.WriteString(w, separator); err != nil {
+			return err
+		}
+		if err := part.writeTo(w); err != nil {
+			return err
+		}
+		separator = ","
 	}
-	return whole
+	_, err := io.WriteString(w, "]")
+	return err
 }
 
 // finish ends a response over HTTP with the reply.
 func (r reply) finish(out *streamable.Response, status int) {
-	if r.large != nil {
-		out.FinishLarge(r.message, r.large.WriteMessage, r.cursor, status)
+	if r.isLarge() {
+		out.FinishLarge(r.message, func(w io.Writer, _ []byte) error { return r.writeTo(w) }, r.cursor, status)
 		return
 	}
 	out.Finish(r.message, r.cursor, status)
@@ -109,15 +130,15 @@ func joinReplies(works []deferredReply) reply {
 		all.Go(func() { replies[i] = work.await() })
 	}
 	all.Wait()
-	var messages [][]byte
-	for _, r := range replies {
-		if r.message != nil {
-			messages = append(messages, r.whole())
-		}
-	}
-	if messages == nil {
+	replies = slices.DeleteFunc(replies, func(r reply) bool { return r.message == nil })
+	if len(replies) == 0 {
 		return reply{}
 	}
-	joined := append([]byte{'['}, bytes.Join(messages, []byte{','})...)
-	return reply{message: append(joined, ']')}
+	joined := reply{batch: replies}
+	if joined.isLarge() {
+		return joined
+	}
+	var message bytes.Buffer
+	_ = joined.writeTo(&message) // which doesn't fail
+	return reply{message: message.Bytes()}
 }

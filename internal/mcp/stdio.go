@@ -217,15 +217,21 @@ func (s stdioSender) Send(_ string, message []byte) error {
 
 // sendReply sends r, unless it is empty. A client that is gone needs no reply.
 func (s stdioSender) sendReply(r reply) {
-	if r.message != nil {
-		_ = s.Writer.Send(r.whole())
+	switch {
+	case r.isLarge():
+		_ = s.SendLarge(r.writeTo)
+	case r.message != nil:
+		_ = s.Writer.Send(r.message)
 	}
 }
 
 // sendReplyAsync is sendReply for the goroutine that reads the client's messages, which
 // must not wait until the client reads.
 func (s stdioSender) sendReplyAsync(r reply) {
-	if r.message != nil {
-		s.SendAsync(r.whole())
+	switch {
+	case r.isLarge():
+		go s.sendReply(r)
+	case r.message != nil:
+		s.SendAsync(r.message)
 	}
 }

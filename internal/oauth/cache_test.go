@@ -145,7 +145,7 @@ func TestDiscovery(t *testing.T) {
 		}
 	}
 	for name, change := range map[string]func(*oauthtest.Issuer){
-		"another issuer":        func(i *oauthtest.Issuer) { i.Metadata["issuer"] = "https://evil.example" },
+		"another issuer":        func(i *oauthtest.Issuer) { i.Metadata["issuer"] = "https://evil.example/team" },
 		"no keys":               func(i *oauthtest.Issuer) { delete(i.Metadata, "jwks_uri") },
 		"an empty list of keys": func(i *oauthtest.Issuer) { i.Keys = nil },
 		"another address":       func(i *oauthtest.Issuer) { i.Path = "/metadata" },

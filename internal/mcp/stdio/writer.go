@@ -1,6 +1,7 @@
 package stdio
 
 import (
+	"bufio"
 	"errors"
 	"io"
 	"sync"
@@ -38,6 +39,47 @@ func NewWriter(w io.Writer, onBroken func()) *Writer {
 	lw := &Writer{w: w, onBroken: onBroken}
 	lw.drained = sync.NewCond(&lw.mu)
 	return lw
+}
+
+// SendLarge sends a message that write writes, without holding it in memory. It waits until
+// the messages before are written. If write fails when some of the message has been
+// written, the stream can't be used any more.
+func (w *Writer) SendLarge(write func(io.Writer) error) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for w.writing && !w.closed {
+		w.drained.Wait()
+	}
+	if w.closed {
+		return ErrClosed
+	}
+	w.writing = true
+	w.mu.Unlock()
+	counted := &countingWriter{Writer: w.w}
+	line := bufio.NewWriterSize(counted, 64<<10)
+	err := write(line)
+	if err == nil {
+		line.WriteByte('\n') // Flush returns its error
+		err = line.Flush()
+	}
+	w.mu.Lock()
+	if err != nil && counted.n > 0 && !w.closed {
+		w.fail()
+	}
+	w.writeQueued()
+	return err
+}
+
+// A countingWriter counts the bytes that are written.
+type countingWriter struct {
+	io.Writer
+	n int
+}
+
+func (c *countingWriter) Write(p []byte) (int, error) {
+	n, err := c.Writer.Write(p)
+	c.n += n
+	return n, err
 }
 
 // Send queues a message, and writes the queue unless someone else already does. It waits
