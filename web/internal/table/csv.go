@@ -5,6 +5,7 @@ import (
 	"encoding/csv"
 	"encoding/json"
 	"io"
+	"iter"
 	"strconv"
 	"strings"
 )
@@ -14,7 +15,13 @@ import (
 // begins with =, +, -, @ or a control character for a formula, which may send the table
 // elsewhere: unless it is a number, such a cell gets an apostrophe in front, which
 // spreadsheets take for the mark of a text.
+//
+// It writes nothing before it has sorted the rows, for which it needs most of its memory.
 func (t *Table) WriteDelimited(ctx context.Context, w io.Writer, q Query, separator rune) error {
+	rows, err := t.rowsOf(ctx, q)
+	if err != nil {
+		return err
+	}
 	out := csv.NewWriter(w)
 	out.Comma = separator
 	record := make([]string, len(t.Columns))
@@ -25,54 +32,44 @@ func (t *Table) WriteDelimited(ctx context.Context, w io.Writer, q Query, separa
 		return err
 	}
 	var cells []json.RawMessage
-	write := func(raw json.RawMessage) error {
-		cells = t.cells(raw, len(record), cells)
+	for row, err := range rows {
+		if err != nil {
+			return err
+		}
+		cells = t.cells(row.raw, len(record), cells)
 		for i := range record {
 			record[i] = ""
 			if i < len(cells) {
 				record[i] = guardFormula(cellText(cells[i]))
 			}
 		}
-		return out.Write(record)
-	}
-	if err := t.eachRow(ctx, q, write); err != nil {
-		return err
+		if err := out.Write(record); err != nil {
+			return err
+		}
 	}
 	out.Flush()
 	return out.Error()
 }
 
-// eachRow calls each with all rows that a query wants.
-func (t *Table) eachRow(ctx context.Context, q Query, each func(json.RawMessage) error) error {
+// rowsOf returns all rows that a query wants, in its order.
+func (t *Table) rowsOf(ctx context.Context, q Query) (iter.Seq2[rawRow, error], error) {
 	total := 0
 	if q.Sort <= 0 || q.Sort > len(t.Columns) {
-		for row, err := range t.matching(ctx, q.Text, &total) {
-			if err == nil {
-				err = each(row.raw)
+		return t.matching(ctx, q.Text, &total), nil
+	}
+	places, err := t.sort(ctx, q, &total)
+	return func(yield func(rawRow, error) bool) {
+		for n, at := range places {
+			if n%rowsPerCheck == 0 && ctx.Err() != nil {
+				yield(rawRow{}, context.Cause(ctx))
+				return
 			}
-			if err != nil {
-				return err
+			raw, err := t.rowAt(at)
+			if !yield(rawRow{raw, at.offset}, err) || err != nil {
+				return
 			}
 		}
-		return nil
-	}
-	keys, err := t.sortedKeys(ctx, q, &total)
-	if err != nil {
-		return err
-	}
-	for n, k := range keys {
-		if n%rowsPerCheck == 0 && ctx.Err() != nil {
-			return context.Cause(ctx)
-		}
-		raw, err := t.rowAt(k.offset, k.length)
-		if err == nil {
-			err = each(raw)
-		}
-		if err != nil {
-			return err
-		}
-	}
-	return nil
+	}, err
 }
 
 // guardFormula returns a cell's text so that no spreadsheet takes it for a formula.

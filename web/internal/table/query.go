@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"iter"
 	"math"
 	"slices"
 	"strconv"
@@ -14,7 +15,7 @@ import (
 )
 
 // RowsPerPage is how many rows a page has at most.
-const RowsPerPage = 100
+const RowsPerPage = 200
 
 // maxPage is more than any table has pages.
 const maxPage = 1 << 31
@@ -71,14 +72,14 @@ func (t *Table) readInOrder(ctx context.Context, q Query, columns int, p *Page) 
 }
 
 func (t *Table) readSorted(ctx context.Context, q Query, columns int, p *Page) error {
-	keys, err := t.sortedKeys(ctx, q, &p.Total)
+	places, err := t.sort(ctx, q, &p.Total)
 	if err != nil {
 		return err
 	}
-	p.Matching = len(keys)
-	first := min((p.Number-1)*RowsPerPage, len(keys))
-	for _, k := range keys[first:min(first+RowsPerPage, len(keys))] {
-		raw, err := t.rowAt(k.offset, k.length)
+	p.Matching = len(places)
+	first := min((p.Number-1)*RowsPerPage, len(places))
+	for _, at := range places[first:min(first+RowsPerPage, len(places))] {
+		raw, err := t.rowAt(at)
 		if err != nil {
 			return err
 		}
@@ -88,7 +89,7 @@ func (t *Table) readSorted(ctx context.Context, q Query, columns int, p *Page) e
 }
 
 // matching returns the rows with a text, and counts all rows.
-func (t *Table) matching(ctx context.Context, text string, total *int) func(func(rawRow, error) bool) {
+func (t *Table) matching(ctx context.Context, text string, total *int) iter.Seq2[rawRow, error] {
 	return func(yield func(rawRow, error) bool) {
 		wanted := []byte(strings.ToLower(text))
 		var cells []json.RawMessage
@@ -149,10 +150,15 @@ func lowerASCII(c byte) byte {
 // maxKey is how much of a text rows are sorted by, in bytes.
 const maxKey = 64
 
-// A sortKey is what a row is sorted by, and where the row is.
-type sortKey struct {
+// A rowPlace is where a row is in the text.
+type rowPlace struct {
 	offset int64
 	length int
+}
+
+// A sortKey is what a row is sorted by, and where the row is.
+type sortKey struct {
+	rowPlace
 	class  keyClass
 	number float64
 	text   string // in lower case
@@ -166,8 +172,8 @@ const (
 	emptyKey
 )
 
-// sortedKeys returns the keys of the rows that match, in their order.
-func (t *Table) sortedKeys(ctx context.Context, q Query, total *int) ([]sortKey, error) {
+// sort returns where the rows that match are, in the order of a query.
+func (t *Table) sort(ctx context.Context, q Query, total *int) ([]rowPlace, error) {
 	var keys []sortKey
 	var cells []json.RawMessage
 	for row, err := range t.matching(ctx, q.Text, total) {
@@ -177,7 +183,7 @@ func (t *Table) sortedKeys(ctx context.Context, q Query, total *int) ([]sortKey,
 		if len(keys) == maxSorted {
 			return nil, ErrTooLong
 		}
-		k := sortKey{offset: row.offset, length: len(row.raw), class: emptyKey}
+		k := sortKey{rowPlace: rowPlace{row.offset, len(row.raw)}, class: emptyKey}
 		if cells = t.cells(row.raw, q.Sort, cells); len(cells) == q.Sort {
 			k.set(cells[q.Sort-1])
 		}
@@ -186,7 +192,11 @@ func (t *Table) sortedKeys(ctx context.Context, q Query, total *int) ([]sortKey,
 	slices.SortFunc(keys, func(a, b sortKey) int {
 		return cmp.Or(a.compare(&b, q.Descending), cmp.Compare(a.offset, b.offset))
 	})
-	return keys, nil
+	places := make([]rowPlace, len(keys))
+	for i := range keys {
+		places[i] = keys[i].rowPlace
+	}
+	return places, nil
 }
 
 func (k *sortKey) compare(other *sortKey, descending bool) int {

@@ -171,12 +171,11 @@ func (t *Table) scanRows(ctx context.Context) iter.Seq2[rawRow, error] {
 	}
 }
 
-// rowAt reads a row of a length, in bytes, at an offset of the text.
-func (t *Table) rowAt(offset int64, length int) (json.RawMessage, error) {
-	if _, err := t.source.Seek(offset, io.SeekStart); err != nil {
+func (t *Table) rowAt(at rowPlace) (json.RawMessage, error) {
+	if _, err := t.source.Seek(at.offset, io.SeekStart); err != nil {
 		return nil, err
 	}
-	raw := make(json.RawMessage, length)
+	raw := make(json.RawMessage, at.length)
 	_, err := io.ReadFull(t.source, raw)
 	return raw, err
 }
