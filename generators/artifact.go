@@ -37,7 +37,7 @@ type Table struct {
 }
 
 // A Chart is the body of an artifact of [ChartType]. Every series has one value per
-// label.
+// label, except in a [Histogram].
 type Chart struct {
 	Kind   ChartKind `json:"kind"`
 	XTitle string    `json:"xTitle,omitempty"`
@@ -59,6 +59,10 @@ type ChartKind string
 const (
 	Bars  ChartKind = "bars"
 	Lines ChartKind = "lines"
+	Areas ChartKind = "areas" // lines, with what is below them filled
+	// Histogram is a chart of how often values occur. The values of a series are the
+	// observations, in any order; surfaces count them in intervals. It has no labels.
+	Histogram ChartKind = "histogram"
 )
 
 // normalized returns the artifact as a log records it: with texts of limited length,

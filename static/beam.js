@@ -12,6 +12,8 @@ import { initNotices, noticeQuestions } from "./script/notify.js";
 import { initConnectionNote, updateTitleCount } from "./script/page.js";
 import { syncQuestions } from "./script/questions.js";
 import { makeSortable } from "./script/tables.js";
+import "./script/pictures.js";
+import "./script/trees.js";
 import { initToolForm } from "./script/toolform.js";
 import { handleNewRows, initFollowing, initLevelFilter } from "./script/timeline.js";
 

@@ -1,12 +1,10 @@
 package web
 
 import (
-	"bytes"
 	"io"
 	"mime"
 	"net/http"
 	"path"
-	"strconv"
 	"strings"
 	"time"
 
@@ -14,64 +12,28 @@ import (
 	"github.com/photon-beam/beam/generators"
 )
 
-// handleArtifact serves an artifact's body as an image or a download. The headers keep
-// a browser from treating it as a page of this site.
-func (s *Server) handleArtifact(w http.ResponseWriter, r *http.Request, caller generators.Caller) error {
-	seq, err := strconv.ParseUint(r.PathValue("seq"), 10, 64)
-	if err != nil {
-		return errPageNotFound
-	}
-	a, large, err := s.engine.OpenArtifact(r.Context(), caller, r.PathValue("id"), seq)
-	if err != nil {
-		return err
-	}
-	var body io.ReadSeeker = bytes.NewReader(a.Body)
-	if large != nil {
-		defer large.Close()
-		body = large
-	}
-	serveArtifact(w, r, a, body)
-	return nil
-}
-
-// handleEvidence serves the body of an artifact that a question shows or has shown.
-func (s *Server) handleEvidence(w http.ResponseWriter, r *http.Request, caller generators.Caller) error {
-	n, err := strconv.Atoi(r.PathValue("n"))
-	if err != nil {
-		return errPageNotFound
-	}
-	q, err := s.engine.Question(r.Context(), caller, r.PathValue("id"))
-	if err != nil {
-		return err
-	}
-	if n < 0 || n >= len(q.Evidence) {
-		return errPageNotFound
-	}
-	a := q.Evidence[n]
-	serveArtifact(w, r, a, bytes.NewReader(a.Body))
-	return nil
-}
-
-func serveArtifact(w http.ResponseWriter, r *http.Request, a *generators.Artifact, body io.ReadSeeker) {
+// serveContent serves content as a download, or for a page that has it as a picture or the
+// like. The headers keep a browser from treating it as a page of this site.
+func serveContent(w http.ResponseWriter, r *http.Request, mediaType, name string, modified time.Time, body io.ReadSeeker) {
 	h := w.Header()
 	h.Set("Content-Security-Policy", "default-src 'none'; sandbox")
-	h.Set("Content-Type", responseMediaType(a.MediaType))
+	h.Set("Content-Type", mediaType)
 	h.Set("Cache-Control", "private, max-age=3600")
 	h.Add("Vary", "Cookie, Authorization") // whoever signs in next in this browser must not get it from the cache
-	h.Set("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{"filename": downloadName(a)}))
+	h.Set("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{"filename": name}))
 	// A client that reads nothing must not keep the connection open indefinitely.
 	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(responseTimeout)) // not every writer supports it
-	http.ServeContent(w, r, "", time.Time{}, body)
+	http.ServeContent(w, r, "", modified, body)
 }
 
 // responseMediaType returns the media type to serve an artifact with: its own for an
-// image or a sound, else one that browsers don't render.
+// image, a sound or a video, else one that browsers don't render.
 func responseMediaType(declared string) string {
 	t, _, err := mime.ParseMediaType(declared)
 	switch {
 	case err != nil:
 		return "application/octet-stream"
-	case strings.HasPrefix(t, "image/"), strings.HasPrefix(t, "audio/"):
+	case strings.HasPrefix(t, "image/"), strings.HasPrefix(t, "audio/"), strings.HasPrefix(t, "video/"):
 		return t
 	case strings.HasPrefix(t, "text/"):
 		return "text/plain; charset=utf-8"

@@ -124,6 +124,7 @@ type Server struct {
 	throttle       *signin.Throttle
 	trustedProxies []netip.Prefix
 	inputSummaries *inputSummaries
+	readers        chan struct{} // of tables and trees, each with a place in it
 	hosts          []string
 	signInCommand  string
 	version        string
@@ -154,7 +155,7 @@ func New(c Config) (*Server, error) {
 		Keys: c.Keys, Token: c.Token, Users: usersOrNil(c.Users), Persons: c.OpenID != nil, Required: s.requiresSignIn, Site: s.site,
 	})
 	s.newAuthenticators(c)
-	s.live = newLiveRequests()
+	s.live, s.readers = newLiveRequests(), make(chan struct{}, maxReaders)
 	if s.users != nil {
 		s.users.OnChange(s.handleChangedUsers)
 	}
@@ -244,7 +245,6 @@ func (s *Server) routes(compress func(http.Handler) http.Handler) *http.ServeMux
 	page("GET /asks", s.handleInbox)
 	page(askPattern, s.handleAsk)
 	s.routeUpstreams(page, mux)
-	mux.Handle("GET /asks/{id}/evidence/{n}", s.authenticated(s.handleEvidence))
 	if s.sampling != nil {
 		page("GET /models", s.handleModels)
 		mux.Handle("POST /models/standing/{id}/revoke", s.authenticated(s.handleRevoke))
@@ -266,8 +266,13 @@ func (s *Server) routes(compress func(http.Handler) http.Handler) *http.ServeMux
 	mux.Handle("GET /runs/{id}/events", s.authenticated(s.handleEvents))
 	mux.Handle("GET /runs/{id}/log", s.authenticated(s.handleLog))
 	mux.Handle("GET /updates", s.authenticated(s.handleUpdates))
-	mux.Handle("GET /runs/{id}/result", s.authenticated(s.handleResult))
-	mux.Handle("GET /runs/{id}/artifacts/{seq}", s.authenticated(s.handleArtifact))
+	for path, open := range map[string]contentOpener{
+		"/runs/{id}/result": s.openResult, "/runs/{id}/artifacts/{seq}": s.openArtifact, "/asks/{id}/evidence/{n}": s.openEvidence,
+	} {
+		mux.Handle("GET "+path, s.authenticated(s.handleContent(open)))
+		page("GET "+path+"/view", s.handleContentView(open))
+		page("GET "+path+"/chart.svg", s.handleChartSVG(open))
+	}
 	if s.identifier == nil {
 		mux.Handle("GET /login", s.unauthenticated(s.handleLogin))
 		mux.Handle("POST /login", s.unauthenticated(s.handleTokenLogin))

@@ -78,6 +78,14 @@ func artifacts() []generators.Event {
 			Kind: generators.Lines, XTitle: "Month", YTitle: "°C", Labels: []string{"Jan", "Apr", "Jul", "Oct"},
 			Series: []generators.Series{{Name: "Day", Values: []float64{2.5, 13, 24.5, 14}}, {Name: "Night", Values: []float64{-3, 3.5, 13, 6}}},
 		}),
+		generators.ChartOf("Areas", generators.Chart{
+			Kind: generators.Areas, XTitle: "Hour", YTitle: "Visitors", Labels: []string{"9", "10", "11", "12", "13"},
+			Series: []generators.Series{{Name: "Visitors", Values: []float64{12, 40, 35, 60, 22}}},
+		}),
+		generators.ChartOf("Histogram", generators.Chart{
+			Kind: generators.Histogram, XTitle: "Milliseconds", YTitle: "Requests",
+			Series: []generators.Series{{Name: "Requests", Values: []float64{3, 4, 4.5, 5, 6, 6, 7, 7.5, 8, 9, 11, 12, 19}}},
+		}),
 		generators.File("notes.txt", "text/plain", []byte("This file is for download.\n")),
 	}
 }

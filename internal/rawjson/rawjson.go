@@ -194,3 +194,25 @@ func Compact(raw json.RawMessage) json.RawMessage {
 	}
 	return b.Bytes()
 }
+
+// EachElement calls each with every element of a JSON list, in their order, until it returns
+// false. The list must be valid JSON; for anything else, the calls are unspecified, but
+// EachElement returns.
+func EachElement(list json.RawMessage, each func(value json.RawMessage) bool) {
+	i := skipSpace(list, 0) + 1 // [
+	for {
+		i = skipSpace(list, i)
+		if i >= len(list) || list[i] == ']' {
+			return
+		}
+		if list[i] == ',' {
+			i++
+			continue
+		}
+		end := max(skipValue(list, i), i+1)
+		if !each(list[i:end]) {
+			return
+		}
+		i = end
+	}
+}

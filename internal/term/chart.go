@@ -8,6 +8,7 @@ import (
 
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/cleantext"
+	"github.com/photon-beam/beam/internal/histogram"
 	"github.com/photon-beam/beam/internal/humanize"
 )
 
@@ -17,12 +18,13 @@ var seriesStyles = []string{cyan, magenta, yellow, green, blue, red}
 // chart draws a chart with blocks.
 func (r *artifacts) chart(c generators.Chart) string {
 	var b strings.Builder
+	c = histogram.Count(c)
 	for i, s := range c.Series {
 		style := seriesStyles[i%len(seriesStyles)]
 		if name := cleantext.Line(s.Name); name != "" && (len(c.Series) > 1 || name != cleantext.Line(c.YTitle)) {
 			b.WriteString(r.style.paint(style, ansi.Truncate(name, r.width, "…")) + "\n")
 		}
-		if c.Kind == generators.Lines {
+		if c.Kind == generators.Lines || c.Kind == generators.Areas {
 			b.WriteString(r.line(c.Labels, s.Values, style))
 		} else {
 			b.WriteString(r.bars(c.Labels, s.Values, style))

@@ -12,6 +12,7 @@ import (
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/cleantext"
 	"github.com/photon-beam/beam/internal/form"
+	"github.com/photon-beam/beam/internal/histogram"
 	"github.com/photon-beam/beam/internal/humanize"
 	"github.com/photon-beam/beam/internal/runlog"
 )
@@ -146,7 +147,7 @@ func artifactText(a *generators.Artifact) (text string, ok bool) {
 	case a.MediaType == generators.ChartType:
 		var c generators.Chart
 		if json.Unmarshal(a.Body, &c) == nil {
-			return tableText(chartTable(c)), true
+			return tableText(chartTable(histogram.Count(c))), true
 		}
 	case a.MediaType == generators.JSONType && !isDeep(a.Body):
 		var b bytes.Buffer

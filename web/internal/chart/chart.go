@@ -7,6 +7,8 @@ import (
 	"strconv"
 
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/cleantext"
+	"github.com/photon-beam/beam/internal/histogram"
 	"github.com/photon-beam/beam/internal/humanize"
 )
 
@@ -14,7 +16,8 @@ import (
 const (
 	maxPoints    = 1000
 	maxSeries    = 12
-	seriesColors = 6 // the colors repeat after these
+	maxText      = 200 // characters of a label or a name
+	seriesColors = 6   // the colors repeat after these
 )
 
 // A Chart is a chart prepared for rendering. It is limited in size, and drawn in several
@@ -23,13 +26,14 @@ type Chart struct {
 	id   string // of its elements
 	data generators.Chart
 	note string
+	rows int // of the table of all its data
 }
 
 // Parse parses the body of a chart artifact; ok is false if it is not one. Id begins the
 // ids of the elements that SVG writes.
 func Parse(id string, body []byte) (c Chart, ok bool) {
 	var data generators.Chart
-	if json.Unmarshal(body, &data) != nil || data.Kind != generators.Bars && data.Kind != generators.Lines {
+	if json.Unmarshal(body, &data) != nil || !isKind(data.Kind) {
 		return c, false
 	}
 	c = newChart(data)
@@ -37,9 +41,46 @@ func Parse(id string, body []byte) (c Chart, ok bool) {
 	return c, true
 }
 
+// ParseTable returns the data of a chart artifact, all of it, as a table; ok is false if body
+// isn't one.
+func ParseTable(body []byte) (t generators.Table, ok bool) {
+	var data generators.Chart
+	if json.Unmarshal(body, &data) != nil || !isKind(data.Kind) {
+		return t, false
+	}
+	return limitedChart(data, math.MaxInt, math.MaxInt).Table(), true
+}
+
+func isKind(k generators.ChartKind) bool {
+	_, known := kindNames[k]
+	return known
+}
+
+// kindNames describe the forms of charts.
+var kindNames = map[generators.ChartKind]string{
+	generators.Bars: "Bar chart", generators.Lines: "Line chart", generators.Areas: "Area chart", generators.Histogram: "Histogram",
+}
+
 // newChart limits a chart and gives every series a value for each label, NaN where it
 // has none.
 func newChart(data generators.Chart) Chart {
+	c := limitedChart(data, maxSeries, maxPoints)
+	c.data.XTitle, c.data.YTitle = drawnText(c.data.XTitle), drawnText(c.data.YTitle)
+	for i, l := range c.data.Labels {
+		c.data.Labels[i] = drawnText(l)
+	}
+	for i, s := range c.data.Series {
+		c.data.Series[i].Name = drawnText(s.Name)
+	}
+	return c
+}
+
+// drawnText returns a text as it is drawn: of limited length, and without what would
+// change how the text after it looks.
+func drawnText(s string) string { return cleantext.Visible(humanize.Truncate(s, maxText)) }
+
+func limitedChart(data generators.Chart, maxSeries, maxPoints int) Chart {
+	data = histogram.Count(data)
 	c := Chart{data: data}
 	n := len(data.Labels)
 	if n == 0 {
@@ -47,6 +88,7 @@ func newChart(data generators.Chart) Chart {
 			n = max(n, len(s.Values))
 		}
 	}
+	c.rows = n
 	if len(data.Series) > maxSeries {
 		c.note = "Showing the first " + humanize.Thousands(maxSeries) + " of " + humanize.Thousands(len(data.Series)) + " series. "
 	}
@@ -118,15 +160,14 @@ func clampValue(v float64) float64 { return math.Max(-1e300, math.Min(1e300, v))
 // description describes the chart in a sentence, for screen readers.
 func (c Chart) description() string {
 	lo, hi := c.valueRange()
-	kind := "Bar chart"
-	if c.data.Kind == generators.Lines {
-		kind = "Line chart"
-	}
-	return kind + " of " + humanize.CountOf(len(c.data.Series), "series", "series") + " with " +
+	return kindNames[c.data.Kind] + " of " + humanize.CountOf(len(c.data.Series), "series", "series") + " with " +
 		humanize.CountOf(len(c.data.Labels), "value", "values") + " each, from " + compactNumber(lo) + " to " + compactNumber(hi) + "."
 }
 
-// Table returns the chart's data as a table.
+// Rows returns how many rows the table of all the chart's data has; see [ParseTable].
+func (c Chart) Rows() int { return c.rows }
+
+// Table returns the data that is drawn as a table.
 func (c Chart) Table() generators.Table {
 	first := c.data.XTitle
 	if first == "" {

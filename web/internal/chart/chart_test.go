@@ -35,6 +35,7 @@ func checkChart(t *testing.T, c generators.Chart) string {
 	for _, s := range Sizes {
 		checkSVG(t, renderHTML(t, v.SVG("title", s)))
 	}
+	checkSVG(t, v.Picture("title"))
 	return renderHTML(t, v.SVG("title", Sizes[1]))
 }
 
@@ -91,7 +92,7 @@ func TestCharts(t *testing.T) {
 		"gaps": {1, nan, 3, inf, 5, -inf}, "far": {1e6, 1e6 + 1}, "many": make([]float64, 5000),
 	}
 	for name, vs := range values {
-		for _, kind := range []generators.ChartKind{generators.Bars, generators.Lines} {
+		for _, kind := range []generators.ChartKind{generators.Bars, generators.Lines, generators.Areas, generators.Histogram} {
 			for _, labels := range [][]string{nil, {"a", "b", "c", "d", "e", "f"}, {long, long, long, long, long, long}} {
 				c := generators.Chart{Kind: kind, XTitle: long, YTitle: long, Labels: labels, Series: []generators.Series{{Name: name, Values: vs}}}
 				t.Run(name+" "+string(kind), func(t *testing.T) {

@@ -30,6 +30,8 @@ type drawing struct {
 	size          Size
 	width, height float64
 	valueScale    axisScale // of the values
+	alone         bool      // as a document of its own
+	title         string    // of such a document
 	// The plot area.
 	left, top, right, bottom float64
 }
@@ -57,8 +59,8 @@ func (c Chart) SVG(title string, s Size) templ.Component {
 func (d *drawing) draw(title string) {
 	lo, hi := d.chart.valueRange()
 	lo, hi = clampValue(lo), clampValue(hi)
-	bars := d.chart.data.Kind == generators.Bars
-	if bars || lo > 0 && lo < hi/2 {
+	bars := d.chart.data.Kind == generators.Bars || d.chart.data.Kind == generators.Histogram
+	if bars || d.chart.data.Kind == generators.Areas || lo > 0 && lo < hi/2 {
 		lo = math.Min(lo, 0)
 		hi = math.Max(hi, 0)
 	}
@@ -69,7 +71,11 @@ func (d *drawing) draw(title string) {
 	} else {
 		d.layOutVertical()
 	}
-	d.openSVG(title)
+	if d.alone {
+		d.openPicture()
+	} else {
+		d.openSVG(title)
+	}
 	switch {
 	case horizontal:
 		d.drawHorizontalAxes()
@@ -80,23 +86,27 @@ func (d *drawing) draw(title string) {
 	default:
 		d.drawVerticalAxes(false)
 		d.drawSeriesLines()
+		d.drawSlots()
+	}
+	if d.alone {
+		d.WriteString("</g></g>")
 	}
 	d.WriteString("</svg>")
 }
 
 func (d *drawing) openSVG(title string) {
 	id, size := d.chart.id, d.size.class
-	fmt.Fprintf(d, `<svg class="plot %s" viewBox="0 0 %s %s" width="%s" height="%s" role="img" aria-labelledby="%s-%s-title %s-%s-about" xmlns="http://www.w3.org/2000/svg">`,
+	fmt.Fprintf(d, `<svg class="plot %s" viewBox="0 0 %s %s" width="%s" height="%s" role="img" tabindex="0" aria-labelledby="%s-%s-title %s-%s-about" xmlns="http://www.w3.org/2000/svg">`,
 		size, formatPixels(d.width), formatPixels(d.height), formatPixels(d.width), formatPixels(d.height), id, size, id, size)
 	fmt.Fprintf(d, `<title id="%s-%s-title">%s</title><desc id="%s-%s-about">%s</desc>`,
-		id, size, templ.EscapeString(title), id, size, templ.EscapeString(d.chart.description()))
+		id, size, escapeText(title), id, size, escapeText(d.chart.description()))
 }
 
 func (d *drawing) hasOneSeries() bool { return len(d.chart.data.Series) == 1 }
 
 func (d *drawing) drawBar(series, i int, x, y, w, h float64) {
-	fmt.Fprintf(d, `<rect class="shape %s" x="%s" y="%s" width="%s" height="%s" rx="%s">`,
-		SeriesClass(series), formatPixels(x), formatPixels(y), formatPixels(w), formatPixels(h), formatPixels(math.Min(2, math.Min(w, h)/4)))
+	fmt.Fprintf(d, `<rect %s x="%s" y="%s" width="%s" height="%s" rx="%s">`,
+		d.attributes("shape", series), formatPixels(x), formatPixels(y), formatPixels(w), formatPixels(h), formatPixels(math.Min(2, math.Min(w, h)/4)))
 	d.drawTooltip(series, i)
 	d.WriteString("</rect>")
 }
@@ -108,15 +118,25 @@ func (d *drawing) drawTooltip(series, i int) {
 	if !d.hasOneSeries() && s.Name != "" {
 		text += ", " + s.Name
 	}
-	d.WriteString("<title>" + templ.EscapeString(text+": "+humanize.Number(s.Values[i])) + "</title>")
+	d.WriteString("<title>" + escapeText(text+": "+humanize.Number(s.Values[i])) + "</title>")
 }
 
 func (d *drawing) drawLine(class string, x1, y1, x2, y2 float64) {
-	fmt.Fprintf(d, `<line class="%s" x1="%s" y1="%s" x2="%s" y2="%s"/>`, class, formatPixels(x1), formatPixels(y1), formatPixels(x2), formatPixels(y2))
+	fmt.Fprintf(d, `<line %s x1="%s" y1="%s" x2="%s" y2="%s"/>`, d.attributes(class, -1), formatPixels(x1), formatPixels(y1), formatPixels(x2), formatPixels(y2))
 }
 
 func (d *drawing) drawText(class string, x, y float64, anchor, s string) {
-	fmt.Fprintf(d, `<text class="%s" x="%s" y="%s" text-anchor="%s">%s</text>`, class, formatPixels(x), formatPixels(y), anchor, templ.EscapeString(s))
+	fmt.Fprintf(d, `<text %s x="%s" y="%s" text-anchor="%s">%s</text>`, d.attributes(class, -1), formatPixels(x), formatPixels(y), anchor, escapeText(s))
+}
+
+// escapeText returns a text for an element, without the characters that XML can't have.
+func escapeText(s string) string {
+	return templ.EscapeString(strings.Map(func(r rune) rune {
+		if r < ' ' && r != '\t' && r != '\n' && r != '\r' || r == 0xfffe || r == 0xffff {
+			return -1
+		}
+		return r
+	}, strings.ToValidUTF8(s, "\ufffd")))
 }
 
 // SeriesClass returns the class of the kth series, which the stylesheet colors.

@@ -1,11 +1,18 @@
 package chart
 
-import "math"
+import (
+	"math"
+
+	"github.com/photon-beam/beam/generators"
+)
 
 // hasHorizontalBars reports whether the bars are horizontal, which makes room for long
 // labels.
 func (d *drawing) hasHorizontalBars() bool {
 	n := len(d.chart.data.Labels)
+	if d.chart.data.Kind == generators.Histogram {
+		return false // its labels are numbers, in order
+	}
 	if n == 0 || n > 40 {
 		return false
 	}

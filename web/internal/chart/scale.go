@@ -3,6 +3,8 @@ package chart
 import (
 	"math"
 	"strconv"
+
+	"github.com/photon-beam/beam/internal/histogram"
 )
 
 // An axisScale maps values to pixels. Its ticks are round numbers.
@@ -24,7 +26,7 @@ func newScale(lo, hi float64, n int) axisScale {
 			lo, hi = lo-pad, hi+pad
 		}
 	}
-	step := niceStep((hi/2 - lo/2) / float64(n) * 2)
+	step := histogram.NiceStep((hi/2 - lo/2) / float64(n) * 2)
 	s := axisScale{step: step}
 	first, last := math.Floor(lo/step+1e-9), math.Ceil(hi/step-1e-9)
 	for k := first; k <= last && len(s.ticks) < 50; k++ {
@@ -32,25 +34,6 @@ func newScale(lo, hi float64, n int) axisScale {
 	}
 	s.min, s.max = s.ticks[0], s.ticks[len(s.ticks)-1]
 	return s
-}
-
-func niceStep(raw float64) float64 {
-	if raw <= 0 || math.IsInf(raw, 0) || math.IsNaN(raw) {
-		return 1
-	}
-	power := math.Pow(10, math.Floor(math.Log10(raw)))
-	if power == 0 {
-		return raw
-	}
-	switch m := raw / power; {
-	case m <= 1:
-		return power
-	case m <= 2:
-		return 2 * power
-	case m <= 5:
-		return 5 * power
-	}
-	return 10 * power
 }
 
 func (s axisScale) position(v float64) float64 {

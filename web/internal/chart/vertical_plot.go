@@ -4,6 +4,9 @@ import (
 	"fmt"
 	"math"
 	"strings"
+
+	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/humanize"
 )
 
 func (d *drawing) layOutVertical() {
@@ -90,37 +93,99 @@ func (d *drawing) drawVerticalBars() {
 	}
 }
 
+// drawSeriesLines draws a line for each series, with gaps where values are missing, and fills
+// what is between it and zero in a chart of areas.
 func (d *drawing) drawSeriesLines() {
 	for k, s := range d.chart.data.Series {
+		if d.chart.data.Kind == generators.Areas {
+			d.drawArea(k, s.Values)
+		}
 		var path strings.Builder
-		down := false
-		alone := 0
+		points := 0
 		for i, v := range s.Values {
 			if math.IsNaN(v) {
-				down = false
 				continue
 			}
-			op := "L"
-			if !down {
-				op = "M"
-			}
-			fmt.Fprintf(&path, "%s%s %s", op, formatPixels(d.categoryPosition(i, false)), formatPixels(d.valueScale.position(v)))
-			down = true
-			alone++
+			path.WriteString(d.pathStep(s.Values, i))
+			points++
 		}
-		fmt.Fprintf(d, `<path class="stroke %s" d="%s" fill="none"/>`, SeriesClass(k), path.String())
-		if alone <= 40 {
+		fmt.Fprintf(d, `<path %s d="%s" fill="none"/>`, d.attributes("stroke", k), path.String())
+		if points <= 40 {
 			d.drawDots(k, s.Values)
 		}
 	}
 }
 
+// pathStep returns the step of a path to the ith value: a line from the one before it, if
+// there is one.
+func (d *drawing) pathStep(values []float64, i int) string {
+	op := "L"
+	if i == 0 || math.IsNaN(values[i-1]) {
+		op = "M"
+	}
+	return op + formatPixels(d.categoryPosition(i, false)) + " " + formatPixels(d.valueScale.position(values[i]))
+}
+
+func (d *drawing) drawArea(k int, values []float64) {
+	zero := formatPixels(d.valueScale.position(math.Max(d.valueScale.min, math.Min(0, d.valueScale.max))))
+	var path strings.Builder
+	first := -1 // of the values without a gap
+	for i, v := range values {
+		if math.IsNaN(v) {
+			continue
+		}
+		if first < 0 {
+			first = i
+		}
+		path.WriteString(d.pathStep(values, i))
+		if i+1 == len(values) || math.IsNaN(values[i+1]) {
+			fmt.Fprintf(&path, "V%sH%sZ", zero, formatPixels(d.categoryPosition(first, false)))
+			first = -1
+		}
+	}
+	fmt.Fprintf(d, `<path %s d="%s"/>`, d.attributes("area", k), path.String())
+}
+
 func (d *drawing) drawDots(k int, values []float64) {
 	for i, v := range values {
 		if !math.IsNaN(v) {
-			fmt.Fprintf(d, `<circle class="shape %s" cx="%s" cy="%s" r="3">`, SeriesClass(k), formatPixels(d.categoryPosition(i, false)), formatPixels(d.valueScale.position(v)))
-			d.drawTooltip(k, i)
-			d.WriteString("</circle>")
+			fmt.Fprintf(d, `<circle %s cx="%s" cy="%s" r="3"/>`, d.attributes("shape", k), formatPixels(d.categoryPosition(i, false)), formatPixels(d.valueScale.position(v)))
 		}
 	}
+}
+
+// maxSlots is how many labels of a line chart have tooltips; there are few pixels for each of
+// more. The table has all values.
+const maxSlots = 200
+
+// drawSlots draws an invisible mark over the height of the plot for each label, or for every
+// nth of many. Its tooltip has the values of all series.
+func (d *drawing) drawSlots() {
+	n := len(d.chart.data.Labels)
+	every := (n + maxSlots - 1) / maxSlots
+	for i := 0; i < n; i += every {
+		from, to := d.left, d.right
+		if x := d.categoryPosition(i, false); n > 1 {
+			half := (d.categoryPosition(1, false) - d.categoryPosition(0, false)) * float64(every) / 2
+			from, to = math.Max(x-half, d.left), math.Min(x+half, d.right)
+		}
+		fmt.Fprintf(d, `<rect %s x="%s" y="%s" width="%s" height="%s"><title>%s</title></rect>`, d.attributes("slot", -1),
+			formatPixels(from), formatPixels(d.top), formatPixels(math.Max(to-from, 0)), formatPixels(d.bottom-d.top), escapeText(d.slotText(i)))
+	}
+}
+
+// slotText returns the values of all series at the ith label.
+func (d *drawing) slotText(i int) string {
+	var parts []string
+	for _, s := range d.chart.data.Series {
+		text := "none"
+		if !math.IsNaN(s.Values[i]) {
+			text = humanize.Number(s.Values[i])
+		}
+		if !d.hasOneSeries() && s.Name != "" {
+			text = s.Name + " " + text
+		}
+		parts = append(parts, text)
+	}
+	return d.chart.data.Labels[i] + ": " + strings.Join(parts, ", ")
 }

@@ -2,6 +2,7 @@ package ui
 
 import (
 	"bytes"
+	"context"
 	"image"
 	_ "image/gif" // formats whose size newImageView can read
 	_ "image/jpeg"
@@ -9,7 +10,10 @@ import (
 	"mime"
 	"strings"
 
+	"github.com/a-h/templ"
+
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/humanize"
 	"github.com/photon-beam/beam/web/internal/chart"
 	"github.com/photon-beam/beam/web/internal/markup"
 )
@@ -17,33 +21,70 @@ import (
 // An artifact is shown as one of these, a tableView, a [chart.Chart] or a templ.Component.
 type (
 	imageView       struct{ width, height int } // 0 if unknown
-	placeholderView string                      // why the artifact is not shown
+	audioView       struct{}
+	videoView       struct{}
+	placeholderView string // why the artifact is not shown
+	// A largeView leads to the page that shows an artifact whose content is not at hand.
+	largeView struct {
+		reason  string
+		view    templ.SafeURL
+		isTable bool
+	}
 )
 
-// chooseView returns the view of an artifact. Id begins the ids of its elements; missing
-// reports that the body isn't there, because it is large.
-func chooseView(a *generators.Artifact, id string, missing bool) any {
-	media, _, err := mime.ParseMediaType(a.MediaType)
-	if err != nil {
-		media = "application/octet-stream"
-	}
-	if imageTypes[media] {
-		return newImageView(a.Body)
-	}
-	if len(a.Body) == 0 {
-		if a.Size == 0 && a.Digest == "" && !missing {
-			return placeholderView("This file is empty.")
-		}
-		return placeholderView("This file is too large to show here.")
-	}
+// chooseView returns the view of an artifact whose content is at an address. Id begins the
+// ids of its elements; missing reports that the body isn't there, because it is large.
+func chooseView(ctx context.Context, a *generators.Artifact, url templ.SafeURL, id string, missing bool) any {
+	media := mediaTypeOf(a.MediaType)
 	switch {
+	case len(a.Body) == 0 && a.Size == 0 && a.Digest == "" && !missing:
+		if imageTypes[media] {
+			return imageView{}
+		}
+		return placeholderView("This file is empty.")
+	case imageTypes[media]:
+		return newImageView(a.Body)
 	case audioTypes[media]:
 		return audioView{}
+	case videoTypes[media]:
+		return videoView{}
+	case !isShown(media):
+		return placeholderView("This type of file can’t be shown here. Download it to open it with another program.")
+	case len(a.Body) == 0 && servesContent(ctx) && url != "":
+		return largeView{"This file has " + humanize.Bytes(a.Size) + ".", viewURL(url), media == generators.TableType}
+	case len(a.Body) == 0:
+		return placeholderView("This file is too large to show here.")
+	}
+	return textView(ctx, a, media, url, id)
+}
+
+// mediaTypeOf returns a media type without its parameters.
+func mediaTypeOf(declared string) string {
+	media, _, err := mime.ParseMediaType(declared)
+	if err != nil {
+		return "application/octet-stream"
+	}
+	return media
+}
+
+// isShown reports whether a page shows artifacts of a media type, other than as pictures,
+// sounds and videos.
+func isShown(media string) bool {
+	return media == generators.TableType || media == generators.ChartType || isJSON(media) || strings.HasPrefix(media, "text/")
+}
+
+func isJSON(media string) bool {
+	return media == generators.JSONType || strings.HasSuffix(media, "+json")
+}
+
+// textView returns the view of an artifact for which isShown is true.
+func textView(ctx context.Context, a *generators.Artifact, media string, url templ.SafeURL, id string) any {
+	switch {
 	case media == generators.MarkdownType:
 		return markup.Markdown(a.Body)
 	case media == generators.TableType:
 		if v, ok := parseTable(a.Title, a.Body); ok {
-			return v
+			return v.withBrowse(ctx, url, "")
 		}
 		return markup.Code("", a.Body)
 	case media == generators.ChartType:
@@ -51,13 +92,15 @@ func chooseView(a *generators.Artifact, id string, missing bool) any {
 			return v
 		}
 		return markup.Code("", a.Body)
-	case media == generators.JSONType || strings.HasSuffix(media, "+json"):
-		return jsonTreeView(a.Body)
+	case isJSON(media):
+		view := templ.SafeURL("")
+		if servesContent(ctx) {
+			view = viewURL(url)
+		}
+		return jsonTreeView(a.Body, view)
 	}
-	if language, ok := codeLanguage(media); ok {
-		return markup.Code(language, a.Body)
-	}
-	return placeholderView("This type of file can’t be shown here.")
+	language, _ := codeLanguage(media)
+	return markup.Code(language, a.Body)
 }
 
 // imageTypes are the media types that browsers show as images. An SVG in an <img> runs
@@ -71,14 +114,14 @@ var audioTypes = map[string]bool{
 	"audio/wav": true, "audio/x-wav": true, "audio/wave": true, "audio/mpeg": true, "audio/ogg": true, "audio/webm": true, "audio/flac": true, "audio/aac": true, "audio/mp4": true,
 }
 
-// isInlineMedia reports whether a page has an image or a sound of a media type.
-func isInlineMedia(declared string) bool {
-	media, _, err := mime.ParseMediaType(declared)
-	return err == nil && (imageTypes[media] || audioTypes[media])
-}
+// videoTypes are the media types that browsers show as videos.
+var videoTypes = map[string]bool{"video/mp4": true, "video/webm": true, "video/ogg": true}
 
-// An audioView is an artifact that the page plays.
-type audioView struct{}
+// isInlineMedia reports whether a page has an image, a sound or a video of a media type.
+func isInlineMedia(declared string) bool {
+	media := mediaTypeOf(declared)
+	return imageTypes[media] || audioTypes[media] || videoTypes[media]
+}
 
 // codeLanguage returns the language of a text media type: "go" for text/x-go.
 func codeLanguage(media string) (string, bool) {
@@ -96,4 +139,11 @@ func newImageView(body []byte) imageView {
 		return imageView{}
 	}
 	return imageView{c.Width, c.Height}
+}
+
+// newChartTable returns the data of a chart as a table.
+func newChartTable(caption string, c chart.Chart) tableView {
+	v := newTableView(caption, c.Table())
+	v.totalRows = c.Rows()
+	return v
 }

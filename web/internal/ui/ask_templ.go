@@ -903,7 +903,7 @@ func unknownQuestion(v *askView) templ.Component {
 			templ_7745c5c3_Var40 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = jsonTreeView(questionJSON(v.Question)).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = jsonTreeView(questionJSON(v.Question), "").Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

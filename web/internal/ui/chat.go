@@ -87,8 +87,8 @@ func ChatState(r *timeline.Run) string { return currentState(r) }
 // ChatRenderingOf is [RenderingOf] for the view in a chat.
 func ChatRenderingOf(o engine.OpenAsk) runlog.Rendering {
 	for n, a := range shownEvidence(o) {
-		switch chooseView(a, evidenceID(o, n), len(a.Body) == 0 && a.Size > 0).(type) {
-		case imageView, audioView:
+		switch chooseView(context.Background(), a, "", evidenceID(o, n), len(a.Body) == 0 && a.Size > 0).(type) {
+		case imageView, audioView, videoView:
 			if inlineURL(a) == "" {
 				return runlog.RenderedTruncated
 			}

@@ -2,10 +2,10 @@ package ui
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"io"
-	"strings"
 
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/engine"
@@ -27,7 +27,7 @@ func shownEvidence(o engine.OpenAsk) []*generators.Artifact {
 // RenderingOf says how much of what a question shows its form has.
 func RenderingOf(o engine.OpenAsk) runlog.Rendering {
 	for n, a := range shownEvidence(o) {
-		if !isWhole(a, chooseView(a, evidenceID(o, n), len(a.Body) == 0 && a.Size > 0)) {
+		if !isWhole(a, chooseView(context.Background(), a, "", evidenceID(o, n), len(a.Body) == 0 && a.Size > 0)) {
 			return runlog.RenderedTruncated
 		}
 	}
@@ -37,16 +37,16 @@ func RenderingOf(o engine.OpenAsk) runlog.Rendering {
 // isWhole reports whether an artifact's view, from chooseView, shows all of it.
 func isWhole(a *generators.Artifact, view any) bool {
 	switch v := view.(type) {
-	case placeholderView:
+	case placeholderView, largeView:
 		return false
 	case tableView:
 		return v.omittedNote() == ""
 	case chart.Chart:
-		return newTableView("", v.Table()).omittedNote() == ""
-	case imageView:
+		return newChartTable("", v).omittedNote() == ""
+	case imageView, audioView, videoView:
 		return true
 	}
-	if a.MediaType == generators.JSONType || strings.HasSuffix(a.MediaType, "+json") {
+	if isJSON(mediaTypeOf(a.MediaType)) {
 		return fitsTree(a.Body)
 	}
 	return len(a.Body) <= markup.MaxText

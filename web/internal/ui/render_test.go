@@ -18,21 +18,25 @@ import (
 
 func TestJSONTrees(t *testing.T) {
 	for name, raw := range map[string]string{
-		"deep":  strings.Repeat("[", 5000) + strings.Repeat("]", 5000),
-		"none":  `{"a":`,
-		"empty": ``,
+		"deeper than encoding/json reads": strings.Repeat("[", 20_000) + strings.Repeat("]", 20_000),
+		"none":                            `{"a":`,
+		"empty":                           ``,
 	} {
-		if got := renderHTML(t, jsonTreeView([]byte(raw))); !strings.HasPrefix(got, "<pre") {
+		if got := renderHTML(t, jsonTreeView([]byte(raw), "")); !strings.HasPrefix(got, "<pre") {
 			t.Errorf("%s: %.80s", name, got)
 		}
 	}
+	deep := renderHTML(t, jsonTreeView([]byte(strings.Repeat("[", 5000)+strings.Repeat("]", 5000)), "/view"))
+	if n := strings.Count(deep, "<details"); n != maxDepth+1 || !strings.Contains(deep, `<a href="/view?as=tree&amp;at=`+strings.Repeat("%2F0", maxDepth+1)+`">nested deeper</a>`) {
+		t.Errorf("%d levels are shown: %s", n, deep)
+	}
 	wide := make([]int, 10_000)
 	raw, _ := json.Marshal(map[string]any{"list": wide})
-	got := renderHTML(t, jsonTreeView(raw))
-	if n := strings.Count(got, `class="leaf"`); n > maxNodes || !strings.Contains(got, "more</div>") {
+	got := renderHTML(t, jsonTreeView(raw, ""))
+	if n := strings.Count(got, `class="leaf"`); n > maxNodes || !strings.Contains(got, "more</span></div>") {
 		t.Errorf("%d leaves are shown", n)
 	}
-	if got := renderHTML(t, jsonTreeView([]byte(`{"b":1.50,"a":12345678901234567890}`))); !strings.Contains(got, "1.50") || !strings.Contains(got, "12345678901234567890") || strings.Index(got, ">b<") > strings.Index(got, ">a<") {
+	if got := renderHTML(t, jsonTreeView([]byte(`{"b":1.50,"a":12345678901234567890}`), "")); !strings.Contains(got, "1.50") || !strings.Contains(got, "12345678901234567890") || strings.Index(got, ">b<") > strings.Index(got, ">a<") {
 		t.Errorf("numbers or order are not kept: %s", got)
 	}
 }
@@ -178,7 +182,7 @@ func TestTimesAreShownInTheReadersZone(t *testing.T) {
 // TestAListOfObjectsIsATable checks that a table has a column for every member of a list
 // of objects.
 func TestAListOfObjectsIsATable(t *testing.T) {
-	v, ok := tableOfObjects("Result", json.RawMessage(`[{"a":1,"b":"x"},{"b":"y","c":{"d":12345678901234567890}},{"a":null}]`))
+	v, ok := tableOfObjects("Result", json.RawMessage(`[{"a":1,"b":"x"},{"b":"y","c":{"d":12345678901234567890}},{"a":null}]`), "")
 	var names []string
 	for _, c := range v.columns {
 		names = append(names, c.name)
@@ -187,7 +191,7 @@ func TestAListOfObjectsIsATable(t *testing.T) {
 		t.Errorf("%v: %v %v", ok, names, v.rows)
 	}
 	for _, other := range []string{`[]`, `[1]`, `[{}]`, `{"a":1}`, `[{"a":1},2]`, `"x"`, ``} {
-		if _, ok := tableOfObjects("", json.RawMessage(other)); ok {
+		if _, ok := tableOfObjects("", json.RawMessage(other), ""); ok {
 			t.Errorf("%s is a table", other)
 		}
 	}

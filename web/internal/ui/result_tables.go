@@ -1,65 +1,63 @@
 package ui
 
 import (
+	"bytes"
+	"context"
 	"encoding/json"
 
-	"github.com/photon-beam/beam/generators"
+	"github.com/a-h/templ"
+
+	"github.com/photon-beam/beam/internal/rawjson"
+	"github.com/photon-beam/beam/web/internal/jsonstream"
+	"github.com/photon-beam/beam/web/internal/table"
 )
 
-// tableOfObjects converts a list of objects, which need not have the same members, to
-// a table; ok is false if raw is anything else.
-func tableOfObjects(caption string, raw json.RawMessage) (v tableView, ok bool) {
-	if len(raw) == 0 || raw[0] != '[' {
+// A resultTable is a list of objects in a result, as a table.
+type resultTable struct {
+	tableView
+	at string // where it is in the result, as a JSON Pointer
+}
+
+// tableOfObjects returns the list of objects that a JSON Pointer points at, which need not
+// have the same members, as a table; ok is false if there is anything else.
+func tableOfObjects(caption string, raw json.RawMessage, at string) (v resultTable, ok bool) {
+	ctx := context.Background() // everything is in memory
+	t, err := table.OpenList(ctx, bytes.NewReader(raw), at)
+	if err != nil {
 		return v, false
 	}
-	list, ok := parseTree(raw)
-	if !ok || len(list.members) == 0 {
+	page, err := t.Read(ctx, table.Query{}, maxTableCols)
+	if err != nil {
 		return v, false
 	}
-	t := generators.Table{}
-	at := map[string]int{}
-	for _, o := range list.members {
-		if o.open != '{' || len(o.names) == 0 {
-			return v, false
-		}
-		for _, name := range o.names {
-			if _, known := at[name]; !known {
-				at[name] = len(t.Columns)
-				t.Columns = append(t.Columns, name)
-			}
-		}
-	}
-	var rows []map[string]any
-	if !decodeNumbers(raw, &rows) {
-		return v, false
-	}
-	for _, o := range rows {
-		row := make([]any, len(t.Columns))
-		for name, value := range o {
-			row[at[name]] = value
-		}
-		t.Rows = append(t.Rows, row)
-	}
-	v = newTableView(caption, t)
-	v.fullDataNote = "The JSON below is complete."
+	v.tableView = newBrowsedTable(caption, "", at, t.Columns, table.Query{}, page)
+	v.fullDataNote, v.at = "The JSON is complete.", at
 	return v, true
+}
+
+// within returns a table of the content at an address, with links to its other pages if it
+// doesn't show all of its rows.
+func (v resultTable) within(ctx context.Context, content templ.SafeURL) tableView {
+	v.browse = nil
+	return v.withBrowse(ctx, content, v.at)
 }
 
 // maxNestedTables is the most tables shown for one result.
 const maxNestedTables = 3
 
 // nestedTables returns a table for each list of objects among an object's members.
-func nestedTables(raw json.RawMessage) []tableView {
-	o, ok := parseTree(raw)
-	var members map[string]json.RawMessage
-	if !ok || o.open != '{' || json.Unmarshal(raw, &members) != nil {
+func nestedTables(raw json.RawMessage) (tables []resultTable) {
+	if len(raw) == 0 || raw[0] != '{' || !json.Valid(raw) {
 		return nil
 	}
-	var tables []tableView
-	for _, name := range o.names {
-		if v, ok := tableOfObjects(name, members[name]); ok && v.totalRows > 1 && len(tables) < maxNestedTables {
+	rawjson.EachMember(raw, func(name []byte, value json.RawMessage) {
+		if value[0] != '[' || len(tables) == maxNestedTables {
+			return
+		}
+		at := jsonstream.Child("", string(name))
+		if v, ok := tableOfObjects(string(name), raw, at); ok && v.totalRows > 1 {
 			tables = append(tables, v)
 		}
-	}
+	})
 	return tables
 }

@@ -6,16 +6,21 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/a-h/templ"
+
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/cleantext"
 	"github.com/photon-beam/beam/internal/humanize"
+	"github.com/photon-beam/beam/web/internal/table"
 )
 
 // Limits on what a table shows.
 const (
-	maxTableRows = 200
-	maxTableCols = 60
-	maxCell      = 500 // bytes
+	maxTableRows  = table.RowsPerPage
+	maxTableCols  = 60
+	maxCell       = 500      // bytes
+	maxTableBytes = 64 << 10 // of all cells, unless each is shorter than minCell
+	minCell       = 12
 )
 
 // A tableView is a table prepared for rendering.
@@ -23,9 +28,12 @@ type tableView struct {
 	caption      string
 	columns      []tableColumn
 	rows         [][]string
-	totalRows    int    // rows in the data
-	totalColumns int    // columns in the data
-	fullDataNote string // where the whole table can be had
+	totalRows    int           // rows in the data
+	totalColumns int           // columns in the data
+	fullDataNote string        // where the whole table can be had
+	cutCells     bool          // some cells are not shown whole
+	csv          templ.SafeURL // of the whole table; empty if it can't be had
+	browse       *tableBrowse  // nil if the page has all rows, or can't load others
 }
 
 type tableColumn struct {
@@ -53,7 +61,7 @@ func decodeNumbers(body []byte, to any) bool {
 func newTableView(caption string, t generators.Table) tableView {
 	v := tableView{caption: caption, fullDataNote: "Copy or download the table to get all of it.", totalRows: len(t.Rows), totalColumns: len(t.Columns)}
 	for _, name := range t.Columns[:min(len(t.Columns), maxTableCols)] {
-		v.columns = append(v.columns, tableColumn{name: name})
+		v.columns = append(v.columns, tableColumn{name: cellText(name, maxCell)})
 	}
 	for c := range v.columns {
 		v.columns[c].numeric = isNumericColumn(t.Rows, c)
@@ -65,13 +73,37 @@ func newTableView(caption string, t generators.Table) tableView {
 		cells := make([]string, len(v.columns))
 		for c := range cells {
 			if c < len(row) {
-				cells[c] = cellText(row[c])
+				cells[c] = cellText(row[c], maxCell)
+				v.cutCells = v.cutCells || len(cells[c]) > maxCell
 			}
 			v.columns[c].noWrap = v.columns[c].noWrap && len(cells[c]) <= 24
 		}
 		v.rows = append(v.rows, cells)
 	}
+	v.shortenCells()
 	return v
+}
+
+// shortenCells shortens the longest cells of a table whose cells are too long together, so
+// that a page has a limited size.
+func (v *tableView) shortenCells() {
+	size := 0
+	for _, row := range v.rows {
+		for _, cell := range row {
+			size += len(cell)
+		}
+	}
+	if size <= maxTableBytes {
+		return
+	}
+	most := max(maxTableBytes/(len(v.rows)*len(v.columns)), minCell)
+	for _, row := range v.rows {
+		for c, cell := range row {
+			if len(cell) > most+len(" …") {
+				row[c], v.cutCells = humanize.TruncateBytes(cell, most, " …"), true
+			}
+		}
+	}
 }
 
 // isNumericColumn reports whether a column holds only numbers.
@@ -110,17 +142,20 @@ func isDecimal(s string) bool {
 	return err == nil
 }
 
-func cellText(v any) string {
+// cellText returns a cell as text of at most about that many bytes.
+func cellText(v any, most int) string {
 	switch v := v.(type) {
 	case nil:
 		return ""
 	case string:
-		if len(v) > maxCell {
-			v = strings.ToValidUTF8(v[:maxCell], "") + " …"
+		if len(v) > most {
+			v = strings.ToValidUTF8(v[:most], "") + " …"
 		}
 		return cleantext.Visible(v)
 	case json.Number:
-		return v.String()
+		return cellText(v.String(), most)
+	case json.RawMessage:
+		return cellText(string(v), most)
 	case float64:
 		return humanize.Number(v)
 	case bool:
@@ -130,17 +165,20 @@ func cellText(v any) string {
 	if err != nil {
 		return ""
 	}
-	return cellText(string(raw))
+	return cellText(string(raw), most)
 }
 
 // omittedNote says how much of the table is shown, if not all.
 func (v tableView) omittedNote() string {
 	var parts []string
-	if v.totalRows > len(v.rows) {
+	if v.totalRows > len(v.rows) && v.browse == nil {
 		parts = append(parts, "the first "+humanize.Thousands(len(v.rows))+" of "+humanize.CountOf(v.totalRows, "row", "rows"))
 	}
 	if v.totalColumns > len(v.columns) {
 		parts = append(parts, "the first "+humanize.Thousands(len(v.columns))+" of "+humanize.CountOf(v.totalColumns, "column", "columns"))
+	}
+	if parts == nil && v.cutCells {
+		return "Long texts are shortened. " + v.fullDataNote
 	}
 	if parts == nil {
 		return ""

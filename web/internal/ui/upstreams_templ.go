@@ -783,7 +783,7 @@ func heldTools(s upstream.Status, tools []upstream.ToolStatus) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = artifactBody(changeArtifact(t), "", "held-diff-"+strconv.Itoa(i), false).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = artifactBody(chooseView(ctx, changeArtifact(t), "", "held-diff-"+strconv.Itoa(i), false), changeArtifact(t), "").Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}

@@ -106,6 +106,15 @@ func resultURL(ctx context.Context, r *timeline.Run) templ.SafeURL {
 	return templ.SafeURL(links.FromContext(ctx).Result(r.ID))
 }
 
+// resultViewURL returns the URL of the page that shows a run's result alone; empty for pages
+// that are not the site's.
+func resultViewURL(ctx context.Context, r *timeline.Run) templ.SafeURL {
+	if !servesContent(ctx) {
+		return ""
+	}
+	return viewURL(resultURL(ctx, r))
+}
+
 func inboxURL(ctx context.Context) templ.SafeURL {
 	return templ.SafeURL(links.FromContext(ctx).Inbox())
 }

@@ -1,0 +1,115 @@
+package web
+
+import (
+	"bytes"
+	"io"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/photon-beam/beam/generators"
+)
+
+// content is an artifact, or the result of a run, with its body apart.
+type content struct {
+	artifact generators.Artifact // without its body
+	body     io.ReadSeekCloser
+	modified time.Time // zero if unknown
+	url      string    // of the body
+	// The page that it is from.
+	back, backText string
+}
+
+// A contentOpener opens the content that a request names, if the caller may have it.
+type contentOpener func(r *http.Request, caller generators.Caller) (*content, error)
+
+func newContent(a *generators.Artifact, body io.ReadSeekCloser) *content {
+	c := &content{artifact: *a, body: body}
+	if body == nil {
+		c.body = noCloser{bytes.NewReader(a.Body)}
+	}
+	if c.artifact.Size == 0 {
+		c.artifact.Size = int64(len(a.Body))
+	}
+	c.artifact.Body = nil
+	return c
+}
+
+type noCloser struct{ io.ReadSeeker }
+
+func (noCloser) Close() error { return nil }
+
+// openArtifact opens an artifact of a run.
+func (s *Server) openArtifact(r *http.Request, caller generators.Caller) (*content, error) {
+	id := r.PathValue("id")
+	seq, err := strconv.ParseUint(r.PathValue("seq"), 10, 64)
+	if err != nil {
+		return nil, errPageNotFound
+	}
+	a, large, err := s.engine.OpenArtifact(r.Context(), caller, id, seq)
+	if err != nil {
+		return nil, err
+	}
+	c := newContent(a, large)
+	c.url, c.back, c.backText = s.links.Artifact(id, seq), s.links.Run(id)+"#e-"+strconv.FormatUint(seq, 10), "The run"
+	return c, nil
+}
+
+// openEvidence opens an artifact that a question shows or has shown.
+func (s *Server) openEvidence(r *http.Request, caller generators.Caller) (*content, error) {
+	id := r.PathValue("id")
+	n, err := strconv.Atoi(r.PathValue("n"))
+	if err != nil {
+		return nil, errPageNotFound
+	}
+	q, err := s.engine.Question(r.Context(), caller, id)
+	if err != nil {
+		return nil, err
+	}
+	if n < 0 || n >= len(q.Evidence) {
+		return nil, errPageNotFound
+	}
+	c := newContent(q.Evidence[n], nil)
+	c.url, c.back, c.backText = s.links.Evidence(id, n), s.links.Ask(id), "The question"
+	return c, nil
+}
+
+// openResult opens the result of a run that has ended with one, as JSON.
+func (s *Server) openResult(r *http.Request, caller generators.Caller) (*content, error) {
+	id := r.PathValue("id")
+	end, at, err := s.engine.Result(r.Context(), caller, id)
+	if err != nil {
+		return nil, err
+	}
+	a := &generators.Artifact{Title: "Result", MediaType: generators.JSONType, Body: end.Result}
+	var body io.ReadSeekCloser
+	switch {
+	case end.ResultBlob != "":
+		if body, err = s.engine.OpenResult(caller, id, end); err != nil {
+			return nil, err
+		}
+		a.Size = end.ResultSize
+	case end.Result == nil:
+		return nil, errNoResult
+	}
+	c := newContent(a, body)
+	c.modified, c.url, c.back, c.backText = at, s.links.Result(id), s.links.Run(id), "The run"
+	return c, nil
+}
+
+// errNoResult is the error for a run without a result.
+var errNoResult = statusErrorf(http.StatusNotFound, "The run has no result.")
+
+// handleContent returns a handler that serves content as a picture, a sound or a video, or
+// as a download.
+func (s *Server) handleContent(open contentOpener) callerHandler {
+	return func(w http.ResponseWriter, r *http.Request, caller generators.Caller) error {
+		c, err := open(r, caller)
+		if err != nil {
+			return err
+		}
+		defer c.body.Close()
+		serveContent(w, r, responseMediaType(c.artifact.MediaType), downloadName(&c.artifact), c.modified, c.body)
+		return nil
+	}
+}

@@ -1,0 +1,92 @@
+package jsonstream
+
+import (
+	"strconv"
+	"strings"
+)
+
+var pointerEscapes = strings.NewReplacer("~", "~0", "/", "~1")
+
+// Child returns the pointer to a member or an element of what a JSON Pointer (RFC 6901)
+// points at.
+func Child(pointer, name string) string { return pointer + "/" + pointerEscapes.Replace(name) }
+
+var pointerUnescapes = strings.NewReplacer("~1", "/", "~0", "~")
+
+// Seek reads up to the value that a JSON Pointer points at, from the value that follows.
+// Of members with the same name, it points at the first. The error is [ErrNotFound] if
+// there is none.
+func (r *Reader) Seek(pointer string) error {
+	if pointer == "" {
+		_, err := r.Peek()
+		return err
+	}
+	if pointer[0] != '/' {
+		return ErrNotFound
+	}
+	for _, token := range strings.Split(pointer[1:], "/") {
+		if err := r.seekChild(pointerUnescapes.Replace(token)); err != nil {
+			return err
+		}
+	}
+	_, err := r.Peek()
+	return err
+}
+
+func (r *Reader) seekChild(token string) error {
+	c, err := r.Peek()
+	if err != nil {
+		return err
+	}
+	switch c {
+	case '{':
+		return r.seekMember(token)
+	case '[':
+		return r.seekElement(token)
+	}
+	return ErrNotFound
+}
+
+func (r *Reader) seekMember(name string) error {
+	if err := r.Enter('{'); err != nil {
+		return err
+	}
+	for {
+		switch more, err := r.More(); {
+		case err != nil:
+			return err
+		case !more:
+			return ErrNotFound
+		}
+		if found, err := r.Name(); err != nil || found == name {
+			return err
+		}
+		if err := r.Skip(); err != nil {
+			return err
+		}
+	}
+}
+
+func (r *Reader) seekElement(token string) error {
+	n, err := strconv.ParseUint(token, 10, 63)
+	if err != nil || strconv.FormatUint(n, 10) != token {
+		return ErrNotFound
+	}
+	if err := r.Enter('['); err != nil {
+		return err
+	}
+	for {
+		switch more, err := r.More(); {
+		case err != nil:
+			return err
+		case !more:
+			return ErrNotFound
+		case n == 0:
+			return nil
+		}
+		n--
+		if err := r.Skip(); err != nil {
+			return err
+		}
+	}
+}

@@ -1,0 +1,60 @@
+package ui
+
+import (
+	"io"
+
+	"github.com/a-h/templ"
+
+	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/web/internal/markup"
+	"github.com/photon-beam/beam/web/internal/table"
+)
+
+// Content is what a page about an artifact, or a run's result, shows.
+type Content struct {
+	Artifact       generators.Artifact // with its body, unless it is shown as a table or a tree
+	URL            templ.SafeURL       // of the content
+	Back           templ.SafeURL
+	BackText       string
+	As             string      // table, tree or, for the artifact as a run's page has it, empty
+	At             string      // the part that is shown, as a JSON Pointer
+	From           int         // how many members of a tree's root are left out
+	Query          table.Query // of a table
+	table          tableView
+	tree           *jsonNode
+	hasOtherFormat bool
+}
+
+// MaxContent is how much of a text a page about it shows, in bytes.
+const MaxContent = markup.MaxText
+
+// SetTable sets the page of a table to show.
+func (p *Content) SetTable(columns []string, page table.Page) {
+	p.As, p.hasOtherFormat = "table", isJSON(mediaTypeOf(p.Artifact.MediaType)) && p.Artifact.MediaType == generators.JSONType
+	p.table = newBrowsedTable(p.Artifact.Title, p.URL, p.At, columns, p.Query, page)
+	p.table.fullDataNote = "The CSV has all of it."
+}
+
+// ReadTree reads the part of a JSON text to show as a tree.
+func (p *Content) ReadTree(text io.Reader) (err error) {
+	p.As = "tree"
+	p.tree, err = readTree(text, p.At, p.From)
+	p.hasOtherFormat = err == nil && p.tree.open == '[' && len(p.tree.members) > 0 && p.tree.members[0].open == '{'
+	return err
+}
+
+// canBeTable reports whether the content can be shown both as a table and as a tree.
+func (p *Content) canBeTable() bool { return p.hasOtherFormat }
+
+// ID begins the ids of the page's elements.
+func (p *Content) ID() string { return "content" }
+
+func (p *Content) body(id string) templ.Component {
+	switch p.As {
+	case "table":
+		return contentTable(*p)
+	case "tree":
+		return contentTree(*p)
+	}
+	return contentFigure(&p.Artifact, *p, id)
+}
