@@ -48,6 +48,18 @@ test("a run's messages are listed, filtered and copied", async ({ page, context 
   await expectAccessible(page);
 });
 
+test("a run is replayed with its answers, and its input is edited", async ({ page }) => {
+  const run = await completedRun(page);
+  await page.getByRole("button", { name: /^Replay to here/ }).last().click();
+  await expect(page).not.toHaveURL(new RegExp(`${run}$`));
+  await expectEnd(page, "completed");
+  await expect(page.locator("#timeline")).toContainText("with the recorded answers of");
+  await expect(page.locator("#timeline")).toContainText("as in an earlier run");
+  await expectAccessible(page);
+  await page.getByRole("link", { name: "Edit and run again" }).click();
+  await expect(page.getByLabel("Ask", { exact: true })).toHaveValue("confirm");
+});
+
 test("a run is exported as one file, and deleted", async ({ page, browser }) => {
   const run = await completedRun(page);
   const [download] = await Promise.all([page.waitForEvent("download"), page.getByRole("link", { name: "Export as HTML" }).click()]);
