@@ -127,6 +127,7 @@ bench-waiting: $(bundle) ## measure 10,000 and 100,000 waiting runs; with BEAM_M
 bench-page: build $(npm) ## measure the page in a real Chromium, on an idle machine
 	scripts/need "$${CHROMIUM:-chromium}" chromium
 	BEAM=bin/beam scripts/with-node node e2e/bench/page.js
+	scripts/with-node node e2e/bench/interactions.js
 
 .PHONY: picture
 picture: ## update the screenshots of the README and of docs
