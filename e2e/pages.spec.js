@@ -112,7 +112,7 @@ test("what opens on a page, and a run's pages, are accessible and narrow", async
   await step("the filters", () => page.getByText("More filters").click());
   await step("the inbox", () => page.goto("/asks"));
   await step("a question in the inbox, and its errors", async () => {
-    await page.getByRole("link", { name: /^Answer here/ }).click();
+    await page.getByRole("link", { name: /^Answer/ }).click();
     await pressButton(page.locator(".in-place"), "Submit");
     await expect(page.locator('.in-place [aria-invalid="true"]').first()).toBeVisible();
   });
