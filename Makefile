@@ -128,6 +128,7 @@ bench-page: build $(npm) $(clients) ## measure the page, and the view in a chat,
 	scripts/need "$${CHROMIUM:-chromium}" chromium
 	BEAM=bin/beam scripts/with-node node e2e/bench/page.js
 	BEAM=bin/beam scripts/with-node node e2e/bench/chat.js
+	scripts/with-node node e2e/bench/interactions.js
 
 .PHONY: picture
 picture: ## update the screenshots of the README and of docs

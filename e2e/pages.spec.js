@@ -51,28 +51,36 @@ function tooWide() {
   return wide.slice(0, 3).map((e) => e.outerHTML.slice(0, 200));
 }
 
-const pages = [
-  "/", "/?q=nothing+like+it", "/photons/summarize", "/photons/summarize/connect", "/photons/summarize/api",
-  "/photons/book_dinner", "/photons/test__ask_user_preferences",
-  "/runs", "/runs?state=failed", "/asks", "/find?q=csv", "/find?q=nothing+like+it",
-  "/docs", "/docs/photons", "/docs?q=key", "/docs?q=nothing+like+it",
-  "/settings", "/models", "/upstreams", "/upstreams/test", "/upstreams/gone",
-  "/login", "/nothing", "/photons/nothing", "/runs/0000000000000000000000000000dead", "/asks/0000000000000000000000000000dead-1",
-];
+const pages = {
+  "the pages of photons, runs and questions": [
+    "/", "/?q=nothing+like+it", "/photons/summarize", "/photons/summarize/connect", "/photons/summarize/api", "/photons/book_dinner",
+    "/runs", "/runs?state=failed", "/asks",
+  ],
+  "the pages about Beam": [
+    "/settings", "/models", "/upstreams", "/upstreams/test", "/upstreams/gone", "/photons/test__ask_user_preferences", "/docs", "/docs/photons", "/docs?q=key", "/docs?q=nothing+like+it",
+  ],
+  "the pages of a search, and those of errors": [
+    "/find?q=csv", "/find?q=nothing+like+it", "/login", "/nothing", "/photons/nothing", "/runs/0000000000000000000000000000dead", "/asks/0000000000000000000000000000dead-1",
+  ],
+};
 
-test("every page is accessible, narrow and small", async ({ page, beam }) => {
-  await page.goto(beam.signIn);
-  for (const path of pages) {
-    await test.step(path, async () => {
-      const bytes = await loadedBytes(page, path);
-      expect(bytes, "compressed, with all that it loads").toBeLessThan(80_000);
-      await expect(page.locator("h1").first()).toBeVisible();
-      await expectGood(page);
-    });
-  }
-});
+for (const [what, paths] of Object.entries(pages)) {
+  test(`${what} are accessible, narrow and small`, { tag: paths.includes("/") ? [] : "@long" }, async ({ page, beam }) => {
+    test.slow(); // these are many
+    await page.goto(beam.signIn);
+    for (const path of paths) {
+      await test.step(path, async () => {
+        const bytes = await loadedBytes(page, path);
+        expect.soft(bytes, "compressed, with all that it loads").toBeLessThan(80_000);
+        await expect(page.locator("h1").first()).toBeVisible();
+        await expectGood(page);
+      });
+    }
+  });
+}
 
 test("what opens on a page, and a run's pages, are accessible and narrow", async ({ page, beam, context }) => {
+  test.slow(); // these are many
   await page.goto(beam.signIn);
   const step = (name, open) => test.step(name, async () => {
     await open();
@@ -104,7 +112,7 @@ test("what opens on a page, and a run's pages, are accessible and narrow", async
   await step("the filters", () => page.getByText("More filters").click());
   await step("the inbox", () => page.goto("/asks"));
   await step("a question in the inbox, and its errors", async () => {
-    await page.getByRole("link", { name: /^Answer here/ }).click();
+    await page.getByRole("link", { name: /^Answer/ }).click();
     await pressButton(page.locator(".in-place"), "Submit");
     await expect(page.locator('.in-place [aria-invalid="true"]').first()).toBeVisible();
   });

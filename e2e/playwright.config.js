@@ -13,7 +13,7 @@ export default defineConfig({
   projects: [
     { name: "journeys", testIgnore: "long/**", grepInvert: /@long/, metadata: { colors: ["light"] } },
     { name: "long", testMatch: "long/**" },
-    { name: "long-tagged", testIgnore: "long/**", grep: /@long/ },
+    { name: "long-tagged", testIgnore: "long/**", grep: /@long/, metadata: { colors: ["light"] } },
     { name: "long-proxied", testIgnore: ["long/**", ...Object.keys(notProxied)], grepInvert: new RegExp(["@long", ...Object.keys(titlesNotProxied)].join("|")), metadata: { colors: ["light"], proxied: true }, use: { ignoreHTTPSErrors: true } },
     { name: "long-colors", testIgnore: "long/**", grep: /accessible/, metadata: { colors: ["dark", "forced"] } },
   ],

@@ -18,6 +18,7 @@ export const notProxied = {
   "embed.spec.js": "the example's own server has the front",
   "oauth.spec.js": "it starts Beams whose address is the audience of tokens",
   "apps.spec.js": "an MCP client in a chat reaches Beam without signing in",
+  "pages.spec.js": "it starts a Beam with a model and upstreams of its own",
   "sampling.spec.js": "it starts Beams with models of its own",
   "upstreams.spec.js": "it starts Beams with upstreams of its own",
   "upstream-servers.spec.js": "it starts Beams with upstreams of its own",
