@@ -57,7 +57,7 @@ test("a run is replayed with its answers, and its input is edited", async ({ pag
   await expect(page.locator("#timeline")).toContainText("as in an earlier run");
   await expectAccessible(page);
   await page.getByRole("link", { name: "Edit and run again" }).click();
-  await expect(page.getByLabel("Ask", { exact: true })).toHaveValue("confirm");
+  await expect(page.getByRole("combobox", { name: "Question" })).toHaveValue("confirm");
 });
 
 test("a run is exported as one file, and deleted", async ({ page, browser }) => {
