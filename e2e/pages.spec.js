@@ -87,11 +87,14 @@ test("what opens on a page, and a run's pages, are accessible and narrow", async
     await expectGood(page);
   });
   await step("the palette", async () => {
+    await page.goto("/");
     await page.keyboard.press("Control+k");
+    await expect(page.getByRole("combobox", { name: "Pages, photons, questions and runs" })).toBeFocused();
+    await page.keyboard.type("csv");
     await expect(page.getByRole("option").first()).toBeVisible();
   });
   await step("the palette without a hit", async () => {
-    await page.keyboard.type("nothing like it");
+    await page.keyboard.type(" and nothing like it");
     await expect(page.locator("#palette-status")).toHaveText("Nothing matches.");
   });
   await page.keyboard.press("Escape");
