@@ -21,9 +21,14 @@ func serveContent(w http.ResponseWriter, r *http.Request, mediaType, name string
 	h.Set("Cache-Control", "private, max-age=3600")
 	h.Add("Vary", "Cookie, Authorization") // whoever signs in next in this browser must not get it from the cache
 	h.Set("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{"filename": name}))
-	// A client that reads nothing must not keep the connection open indefinitely.
-	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(responseTimeout)) // not every writer supports it
+	setResponseDeadline(w)
 	http.ServeContent(w, r, "", modified, body)
+}
+
+// setResponseDeadline limits how long the client may take to read the response, so that one
+// that reads nothing doesn't keep it indefinitely.
+func setResponseDeadline(w http.ResponseWriter) {
+	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(responseTimeout)) // not every writer supports it
 }
 
 // responseMediaType returns the media type to serve an artifact with: its own for an

@@ -12,6 +12,7 @@ import (
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/engine"
 	"github.com/photon-beam/beam/internal/recording"
+	"github.com/photon-beam/beam/internal/runlog"
 	"github.com/photon-beam/beam/sse"
 	"github.com/photon-beam/beam/web/internal/ui"
 	"github.com/photon-beam/beam/web/internal/wire"
@@ -138,7 +139,7 @@ func (s *Server) derivedMessages(r *http.Request, caller generators.Caller, info
 			yield(wire.Message{}, err)
 			return
 		}
-		view := wire.NewView(info.ID, sse.NewJSONRPCRenderer(r.Context(), s.jsonrpcRun(r, caller, info), 0))
+		view := wire.NewView(info.ID, sse.NewJSONRPCRenderer(r.Context(), onlyRecorded(s.jsonrpcRun(r, caller, info)), 0))
 		for batch, err := range batches {
 			if err != nil {
 				yield(wire.Message{}, err)
@@ -152,6 +153,19 @@ func (s *Server) derivedMessages(r *http.Request, caller generators.Caller, info
 			}
 		}
 	}
+}
+
+// onlyRecorded returns a run without a result that is kept for its client and must not be in
+// the log.
+func onlyRecorded(run sse.JSONRPCRun) sse.JSONRPCRun {
+	content := run.Content
+	run.Content = func(end *runlog.Finished) (json.RawMessage, error) {
+		if end.Content == nil && end.ContentBlob == "" {
+			return nil, nil
+		}
+		return content(end)
+	}
+	return run
 }
 
 // exportMessages writes the messages that match, one a line.

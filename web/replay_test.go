@@ -2,6 +2,7 @@ package web_test
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"strings"
 	"testing"
@@ -85,6 +86,41 @@ func TestReplayUpToAStep(t *testing.T) {
 	}
 	p.answerForm(p.waitForAsk(again, 4), "seat", "1B")
 	if result := readText(t, p.request("GET", again.Events, "")); !strings.Contains(result, "Ada Monday 1B") {
+		t.Errorf("the replay told %s", result)
+	}
+}
+
+// Who agreed to what can't be undone agreed once: a replay asks again, and repeats a refusal.
+// A repeated request starts no second replay.
+func TestReplayAsksAgainWhatCannotBeUndone(t *testing.T) {
+	wipe := generators.New("wipe", func(_ context.Context, _ struct{}, yield generators.Yield) (string, error) {
+		for _, key := range []string{"disk", "backup"} {
+			if _, err := ask.Confirm(yield, key, "Wipe it?", ask.Destructive()); err != nil && !errors.Is(err, ask.ErrDeclined) {
+				return "", err
+			}
+		}
+		name, err := ask.Text(yield, "name", "Who wipes?")
+		return "wiped by " + name, err
+	}, nil)
+	p := newSite(t, "", wipe).newSession()
+	run := p.startRun("wipe", "{}")
+	expectStatus(t, p.postForm("/mcp/request?ask="+p.waitForAsk(run, 1)+"&action=decline", nil), http.StatusSeeOther)
+	p.answerForm(p.waitForAsk(run, 2), "backup", "true")
+	p.answerForm(p.waitForAsk(run, 3), "name", "Ada")
+	readText(t, p.request("GET", run.Events, ""))
+	replay := func() startedRun {
+		return decodeJSON[startedRun](t, p.requestJSON("POST", run.URL+"/replay", "", "Content-Type", "application/x-www-form-urlencoded", "Idempotency-Key", "once"))
+	}
+	again := replay()
+	if id := replay().ID; id != again.ID {
+		t.Error("a repeated request started a second replay")
+	}
+	backup := p.waitForAsk(again, 2)
+	if open := p.openAsks(again); open != "backup" {
+		t.Fatalf("the replay waits for %q, not for what was agreed to and can't be undone", open)
+	}
+	p.answerForm(backup, "backup", "true")
+	if result := readText(t, p.request("GET", again.Events, "")); !strings.Contains(result, "wiped by Ada") {
 		t.Errorf("the replay told %s", result)
 	}
 }

@@ -19,8 +19,8 @@ func (s *Server) handleStart(w http.ResponseWriter, r *http.Request, caller gene
 	if !ok {
 		return engine.ErrPhotonNotFound
 	}
-	if len(r.Header.Get("Idempotency-Key")) > maxIdempotencyKey {
-		return statusErrorf(http.StatusBadRequest, "The Idempotency-Key must be at most %d bytes long.", maxIdempotencyKey)
+	if err := checkIdempotencyKey(r); err != nil {
+		return err
 	}
 	switch mediaType(r) {
 	case jsonType:
@@ -61,6 +61,9 @@ func (s *Server) handleReplay(w http.ResponseWriter, r *http.Request, caller gen
 	if err := parseForm(w, r); err != nil {
 		return err
 	}
+	if err := checkIdempotencyKey(r); err != nil {
+		return err
+	}
 	until := uint64(math.MaxUint64)
 	if r.Form.Get("until") != "" {
 		var err error
@@ -68,7 +71,9 @@ func (s *Server) handleReplay(w http.ResponseWriter, r *http.Request, caller gen
 			return err
 		}
 	}
-	info, err := s.engine.Replay(r.Context(), caller, r.PathValue("id"), until, surfaceOf(r))
+	info, err := s.engine.Replay(r.Context(), caller, r.PathValue("id"), until, engine.StartRequest{
+		Surface: surfaceOf(r), IdempotencyKey: r.Header.Get("Idempotency-Key"),
+	})
 	if err != nil {
 		return err
 	}
@@ -119,6 +124,13 @@ func withSchemaErrors(p *generators.Photon, args json.RawMessage, err error) err
 
 // maxIdempotencyKey is the longest Idempotency-Key, in bytes. The log keeps the key.
 const maxIdempotencyKey = 255
+
+func checkIdempotencyKey(r *http.Request) error {
+	if len(r.Header.Get("Idempotency-Key")) > maxIdempotencyKey {
+		return statusErrorf(http.StatusBadRequest, "The Idempotency-Key must be at most %d bytes long.", maxIdempotencyKey)
+	}
+	return nil
+}
 
 // handleCancel stops a run.
 func (s *Server) handleCancel(w http.ResponseWriter, r *http.Request, caller generators.Caller) error {

@@ -48,7 +48,7 @@ func (s *Server) handleContentView(open contentOpener) callerHandler {
 		if v.separator != 0 {
 			return asContentError(v.writeDelimited(w, r, release))
 		}
-		return asContentError(s.renderView(w, r, caller, v))
+		return asContentError(s.renderView(w, r, caller, v, release))
 	}
 }
 
@@ -117,7 +117,9 @@ func parseView(query url.Values, c *content) (*contentView, error) {
 // maxPointer is the longest JSON Pointer of a request, in bytes.
 const maxPointer = 2000
 
-func (s *Server) renderView(w http.ResponseWriter, r *http.Request, caller generators.Caller, v *contentView) error {
+// renderView writes a page, or a page of a table as JSON. It releases its place among the
+// readers before it writes, since who reads slowly must not keep others from reading.
+func (s *Server) renderView(w http.ResponseWriter, r *http.Request, caller generators.Caller, v *contentView, release func()) error {
 	if v.As == "" {
 		v.As = v.defaultForm()
 	}
@@ -131,7 +133,7 @@ func (s *Server) renderView(w http.ResponseWriter, r *http.Request, caller gener
 			return statusErrorf(http.StatusBadRequest, "The parameter sort must be the number of a column, from 1 to %d, or that with a minus sign.", len(t.Columns))
 		}
 		if wantsJSON(r) {
-			return v.writeJSON(w, r, t)
+			return v.writeJSON(w, r, t, release)
 		}
 		page, err := t.Read(r.Context(), v.Query, ui.MaxColumns)
 		if err != nil {
@@ -149,6 +151,8 @@ func (s *Server) renderView(w http.ResponseWriter, r *http.Request, caller gener
 		}
 		v.Content.Artifact.Body = body
 	}
+	release()
+	setResponseDeadline(w)
 	return s.render(w, r, http.StatusOK, ui.ContentPage(s.newChrome(r, caller, v.artifact.Title), v.Content))
 }
 
@@ -191,18 +195,30 @@ func (v *contentView) openTable(ctx context.Context) (*table.Table, error) {
 	return table.OpenList(ctx, v.body, v.At)
 }
 
-// maxJSONColumns is how many columns a page of a table as JSON has at most.
-const maxJSONColumns = 1000
+// Limits on a page of a table as JSON. Of a response that is being read, all is in memory.
+const (
+	maxJSONColumns = 1000
+	maxJSONPage    = 8 << 20 // bytes
+)
 
-func (v *contentView) writeJSON(w http.ResponseWriter, r *http.Request, t *table.Table) error {
+func (v *contentView) writeJSON(w http.ResponseWriter, r *http.Request, t *table.Table, release func()) error {
 	columns := t.Columns[:min(len(t.Columns), maxJSONColumns)]
 	page, err := t.Read(r.Context(), v.Query, len(columns))
 	if err != nil {
 		return err
 	}
-	writeJSON(w, http.StatusOK, map[string]any{
+	raw, err := json.Marshal(map[string]any{
 		"columns": columns, "rows": nonNil(page.Rows), "page": page.Number, "pages": page.Pages, "matching": page.Matching, "total": page.Total,
 	})
+	if err != nil {
+		return err
+	}
+	if len(raw) > maxJSONPage {
+		return statusErrorf(http.StatusUnprocessableEntity, "This page of the table has more than %d MiB. Download the content, or the table with format=csv.", maxJSONPage>>20)
+	}
+	release()
+	setResponseDeadline(w)
+	writeJSON(w, http.StatusOK, json.RawMessage(raw))
 	return nil
 }
 
@@ -226,7 +242,7 @@ func (v *contentView) writeDelimited(w http.ResponseWriter, r *http.Request, rel
 		h.Set("Content-Type", mediaType)
 		h.Set("Cache-Control", "no-store")
 		h.Set("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{"filename": name}))
-		_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(responseTimeout)) // not every writer supports it
+		setResponseDeadline(w)
 	}}
 	err = t.WriteDelimited(r.Context(), out, v.Query, v.separator)
 	if err != nil && out.before == nil { // the status is sent already

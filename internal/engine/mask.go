@@ -163,32 +163,7 @@ func (w *worker) maskJSON(raw json.RawMessage) json.RawMessage {
 	if len(w.secrets) == 0 {
 		return raw
 	}
-	var out json.RawMessage // nil until something is masked
-	copied := 0
-	for i := 0; i < len(raw); i++ {
-		if raw[i] != '"' {
-			continue
-		}
-		start := i
-		for i++; i < len(raw) && raw[i] != '"'; i++ {
-			if raw[i] == '\\' {
-				i++
-			}
-		}
-		end := min(i+1, len(raw))
-		if bytes.HasPrefix(bytes.TrimLeft(raw[end:], " \t\r\n"), []byte(":")) {
-			continue
-		}
-		text, _ := rawjson.DecodeText(raw[start:end])
-		if masked := w.maskText(text); masked != text {
-			out = append(append(out, raw[copied:start]...), rawjson.EncodeText(masked)...)
-			copied = end
-		}
-	}
-	if copied == 0 {
-		return raw
-	}
-	return append(out, raw[copied:]...)
+	return rawjson.MapTexts(raw, false, w.maskText)
 }
 
 // maskArtifact returns a copy of an artifact with a secret masked, or the artifact itself

@@ -33,13 +33,15 @@ type recordedAnswers struct {
 // questions up to the entry with the ordinal until are answered as they were then; those
 // that were answered with secrets or files, or not at all, and all later ones are asked.
 // If the run asks something else, that question says so, and it and all later ones are
-// asked. The answers are the caller's, who must be one who may give them, and are in memory
-// only: a run that is resumed by another process asks.
+// asked. Somebody who agreed to what can't be undone agreed to that run only: a destructive
+// confirmation is asked, unless it was declined. The answers are the caller's, who must be one who may give them, and are in memory
+// only: a run that is resumed by another process asks. Req says how it is started; its photon
+// and arguments are set.
 //
 // The error is that of [Engine.Start], [ErrRunNotFound], or [ErrInputUnknown].
-func (e *Engine) Replay(ctx context.Context, caller generators.Caller, id string, until uint64, surface string) (Info, error) {
-	photon, args, err := e.Input(ctx, caller, id)
-	if err != nil {
+func (e *Engine) Replay(ctx context.Context, caller generators.Caller, id string, until uint64, req StartRequest) (Info, error) {
+	var err error
+	if req.Photon, req.Args, err = e.Input(ctx, caller, id); err != nil {
 		return Info{}, err
 	}
 	var asks runlog.RecordedAsks
@@ -58,7 +60,8 @@ func (e *Engine) Replay(ctx context.Context, caller generators.Caller, id string
 		}
 	}
 	past := slices.DeleteFunc(asks.List, func(a runlog.RecordedAsk) bool { return a.Seq > until })
-	return e.Start(ctx, caller, StartRequest{Photon: photon, Args: args, Surface: surface, answers: &recordedAnswers{id, past}})
+	req.answers = &recordedAnswers{id, past}
+	return e.Start(ctx, caller, req)
 }
 
 // Input returns the photon of a run and its arguments. The error is [ErrRunNotFound],
@@ -103,6 +106,9 @@ func (r *recordedAnswers) take(kind string, asked runlog.Asked) (answer *ask.Ans
 		return nil, differs
 	}
 	r.left = slices.Delete(r.left, i, i+1)
+	if past.Question.Destructive && past.Answer != nil && past.Answer.Action == ask.Accept {
+		return nil, ""
+	}
 	return past.Answer, ""
 }
 

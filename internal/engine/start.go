@@ -153,7 +153,7 @@ func digestRequest(s runlog.Started) [sha256.Size]byte {
 	if err != nil {
 		args = s.Args
 	}
-	return sha256.Sum256(append([]byte(s.Photon+"\x00"), args...))
+	return sha256.Sum256(append([]byte(s.Photon+"\x00"+s.ReplayOf+"\x00"), args...))
 }
 
 // resolveRepeat returns the run in reply to a repeated request, one with the run's

@@ -53,6 +53,33 @@ func Member(object json.RawMessage, name string) json.RawMessage {
 	return found
 }
 
+// MapTexts returns a JSON value in which change was applied to each text: of members' names,
+// too, if names is true. What it doesn't change stays as it is written; raw itself isn't
+// changed. For what isn't valid JSON, the calls are unspecified, but MapTexts returns.
+func MapTexts(raw json.RawMessage, names bool, change func(string) string) json.RawMessage {
+	var out json.RawMessage // nil until something is changed
+	copied := 0
+	for i := 0; i < len(raw); i++ {
+		if raw[i] != '"' {
+			continue
+		}
+		end := skipValue(raw, i)
+		after := skipSpace(raw, end)
+		if names || after == len(raw) || raw[after] != ':' {
+			text, _ := DecodeText(raw[i:end])
+			if changed := change(text); changed != text {
+				out = append(append(out, raw[copied:i]...), EncodeText(changed)...)
+				copied = end
+			}
+		}
+		i = end - 1
+	}
+	if copied == 0 {
+		return raw
+	}
+	return append(out, raw[copied:]...)
+}
+
 // Depth returns how many objects and lists of a value are inside one another at most. The
 // value must be valid JSON.
 func Depth(raw json.RawMessage) (deepest int) {

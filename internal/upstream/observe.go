@@ -1,8 +1,8 @@
 package upstream
 
 import (
-	"bytes"
 	"context"
+	"encoding/json"
 
 	"github.com/photon-beam/beam/internal/rawjson"
 	"github.com/photon-beam/beam/internal/recording"
@@ -20,17 +20,12 @@ func (u *Upstream) observerOf(ctx context.Context) func(recording.Direction, []b
 	}
 }
 
-// maskSecrets returns a message without the secrets of the upstream's configuration, as they
-// are and as JSON writes them.
+// maskSecrets returns a message without the secrets of the upstream's configuration, however
+// JSON writes them. In what is no JSON, they are masked as they are.
 func (u *Upstream) maskSecrets(raw []byte) []byte {
-	for _, secret := range u.server.Secrets {
-		if secret == "" {
-			continue
-		}
-		quoted := rawjson.EncodeText(secret)
-		for _, text := range [][]byte{quoted[1 : len(quoted)-1], []byte(secret)} {
-			raw = bytes.ReplaceAll(raw, text, []byte("***"))
-		}
+	mask := func(text string) string { return maskSecrets(text, u.server.Secrets) }
+	if !json.Valid(raw) {
+		return []byte(mask(string(raw)))
 	}
-	return raw
+	return rawjson.MapTexts(raw, true, mask)
 }

@@ -31,7 +31,7 @@ function sortTable(th) {
 }
 
 // Spreadsheets take a cell that begins like this for a formula; the server does the same.
-const guardFormula = (text) => (/^[=+\-@\t\r\n＝＋－＠]/.test(text) && !(text.trim() && isFinite(text)) ? `'${text}` : text);
+const guardFormula = (text) => (/^[=+\-@＝＋－＠\p{Cc}\p{Cf}]/u.test(text) && !(text.trim() && isFinite(text)) ? `'${text}` : text);
 
 const toDelimitedText = {
   csv: (cells) => cells.map((c) => (/[",\r\n]/.test(c) ? `"${c.replaceAll('"', '""')}"` : c)).join(","),

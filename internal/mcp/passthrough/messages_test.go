@@ -160,7 +160,16 @@ func TestMessagesHonorWhatIsRecorded(t *testing.T) {
 	if m := v.messages(t, v.lastRun(t), ""); m.Source != "log" || m.Recorded != 0 {
 		t.Errorf("of an upstream that records nothing, there are %d messages", m.Recorded)
 	}
+	expectNoResult := func() {
+		t.Helper()
+		derived := v.messages(t, v.lastRun(t), "?source=log")
+		if last := derived.Messages[len(derived.Messages)-1]; last.Method != "tools/call" || strings.Contains(string(last.Message), "Ada") || !strings.Contains(string(last.Message), "Not recorded") {
+			t.Errorf("derived from the log, the result is %s", last.Message)
+		}
+	}
+	expectNoResult()
 	call(t, s, "metadata__ask_text", nil)
+	expectNoResult()
 	run := v.lastRun(t)
 	m := v.messages(t, run, "")
 	if m.outline("client") != withSessions || m.outline("upstream") != flip(withSessions) {

@@ -8,13 +8,14 @@ import (
 	"iter"
 	"strconv"
 	"strings"
+	"unicode"
 )
 
 // WriteDelimited writes the rows that a query wants, of all pages, as comma-separated values
 // (RFC 4180, with lines that end in \n), or separated by tabs. Spreadsheets take a cell that
-// begins with =, +, -, @ or a control character for a formula, which may send the table
-// elsewhere: unless it is a number, such a cell gets an apostrophe in front, which
-// spreadsheets take for the mark of a text.
+// begins with =, +, -, @ or a character that isn't seen, such as a tab or a byte order mark,
+// for a formula, which may send the table elsewhere: unless it is a number, such a cell gets
+// an apostrophe in front, which spreadsheets take for the mark of a text.
 //
 // It writes nothing before it has sorted the rows, for which it needs most of its memory.
 func (t *Table) WriteDelimited(ctx context.Context, w io.Writer, q Query, separator rune) error {
@@ -74,7 +75,8 @@ func (t *Table) rowsOf(ctx context.Context, q Query) (iter.Seq2[rawRow, error], 
 
 // guardFormula returns a cell's text so that no spreadsheet takes it for a formula.
 func guardFormula(text string) string {
-	if text == "" || !strings.ContainsRune("=+-@\t\r\n＝＋－＠", firstRune(text)) {
+	seen := strings.TrimLeftFunc(text, func(r rune) bool { return unicode.In(r, unicode.Cc, unicode.Cf) })
+	if len(seen) == len(text) && !strings.ContainsRune("=+-@＝＋－＠", firstRune(text)) {
 		return text
 	}
 	if _, err := strconv.ParseFloat(text, 64); err == nil {

