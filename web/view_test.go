@@ -97,7 +97,7 @@ func TestTableIsSavedAsCSV(t *testing.T) {
 	if got := readText(t, p.request("GET", run+"/result/view?at=/rows&format=csv&sort=1", "")); got != "id,name\n1,one\n2,\n" {
 		t.Errorf("the result's table is %q", got)
 	}
-	if got := readText(t, p.request("GET", fmt.Sprintf("%s/artifacts/%d/view?format=csv", run, areaChart), "")); got != "label,s,t\na,1,\n\x00\u202e<b>,2,\n" {
+	if got := readText(t, p.request("GET", fmt.Sprintf("%s/artifacts/%d/view?format=csv", run, areaChart), "")); got != "label,s,t\na,1,\n'\x00\u202e<b>,2,\n" {
 		t.Errorf("the chart's table is %q", got)
 	}
 }
