@@ -45,8 +45,8 @@ func verifyNotice(t *testing.T, secret string, r *http.Request, body []byte) {
 	}
 }
 
-// TestWebhook checks that a webhook is told of each question once, also if Beam is killed,
-// and can verify that.
+// TestWebhook checks that a webhook is told of each question once, also if Beam is killed
+// before or after that, and can verify that.
 func TestWebhook(t *testing.T) {
 	type notice struct {
 		request *http.Request
@@ -75,8 +75,11 @@ func TestWebhook(t *testing.T) {
 		}
 		return n, told.Data.Ask
 	}
-	s := start()
-	run := s.startRun("wizard")
+	s := startServer(t, "--data", data)
+	run := s.startRun("wizard") // of whose question nobody was told
+	s.signal(syscall.SIGKILL)
+	s.waitForExit(programtest.WaitTimeout)
+	s = start()
 	first, askID := next()
 	verifyNotice(t, secret, first.request, first.body)
 	s.signal(syscall.SIGKILL)

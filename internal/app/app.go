@@ -120,8 +120,8 @@ type App struct {
 	sessions       context.Context    // of ServeStdio
 	cancelSessions context.CancelFunc // ends them
 
-	baseURL      baseURL      // of the pages
-	closeNotices func() error // nil if no webhook is told of questions
+	baseURL baseURL  // of the pages
+	notices *notices // nil if no webhook is told of questions
 
 	closeLog func() error // called once the engine is closed
 }
@@ -228,14 +228,13 @@ func (a *App) startEngine(ctx context.Context, c Config, models *llm.Models) err
 	if base, ok := c.Site.Base(); ok {
 		a.baseURL.set(string(base))
 	}
-	startNotices, err := a.prepareNotices(c)
-	if err != nil {
+	var err error
+	if a.notices, err = a.newNotices(c); err != nil {
 		return err
 	}
 	if err := a.engine.Recover(ctx); err != nil {
 		return err
 	}
-	startNotices()
 	if a.models != nil {
 		a.models.Resume()
 	}

@@ -22,11 +22,11 @@ const toldFile = "webhook-asks"
 // made.
 const maxAwaitingNotice = 10_000
 
-// prepareNotices prepares to tell the webhook of each question that is asked from now on.
-// It must be called before the engine recovers, and start, which tells, afterwards.
-func (a *App) prepareNotices(c Config) (start func(), err error) {
+// newNotices returns what tells the webhook of each question, nil if there is no webhook. It
+// must be called before the engine recovers.
+func (a *App) newNotices(c Config) (*notices, error) {
 	if c.Webhook.URL == "" {
-		return func() {}, nil
+		return nil, nil
 	}
 	config := webhook.Config{URL: c.Webhook.URL, Secret: c.Webhook.Secret, IsOpen: a.isAskOpen, Logger: c.Logger}
 	if !c.Folder.temporary {
@@ -36,27 +36,66 @@ func (a *App) prepareNotices(c Config) (start func(), err error) {
 	if err != nil {
 		return nil, err
 	}
-	asked := make(chan string, maxAwaitingNotice)
+	n := &notices{app: a, sender: sender, asked: make(chan string, maxAwaitingNotice)}
+	n.ctx, n.cancel = context.WithCancel(context.Background())
 	a.engine.OnAsk(func(askID string) {
 		select {
-		case asked <- askID:
+		case n.asked <- askID:
 		default:
-			a.logger.Error("too many questions at once for the webhook; this one isn't told", "ask", askID)
+			a.logger.Error("too many questions at once for the webhook; this one is told only if it is open when Beam starts again", "ask", askID)
 		}
 	})
-	ctx, cancel := context.WithCancel(context.Background())
-	var telling sync.WaitGroup
-	a.closeNotices = func() error { cancel(); telling.Wait(); return sender.Close() }
-	return func() { telling.Go(func() { a.tellAsked(ctx, sender, asked) }) }, nil
+	return n, nil
 }
 
-func (a *App) tellAsked(ctx context.Context, sender *webhook.Sender, asked <-chan string) {
+// Notices tell the webhook of questions.
+type notices struct {
+	app     *App
+	sender  *webhook.Sender
+	asked   chan string // the ids of new questions
+	ctx     context.Context
+	cancel  context.CancelFunc
+	telling sync.WaitGroup
+}
+
+// start tells the webhook of questions: of new ones, and of those that an earlier process
+// didn't come to tell.
+func (n *notices) start() {
+	if n == nil {
+		return
+	}
+	n.telling.Go(n.tellAsked)
+	n.telling.Go(n.tellOpen)
+}
+
+// close stops telling.
+func (n *notices) close() error {
+	if n == nil {
+		return nil
+	}
+	n.cancel()
+	n.telling.Wait()
+	return n.sender.Close()
+}
+
+func (n *notices) tellAsked() {
 	for {
 		select {
-		case askID := <-asked:
-			a.tell(ctx, sender, askID)
-		case <-ctx.Done():
+		case askID := <-n.asked:
+			n.app.tell(n.ctx, n.sender, askID)
+		case <-n.ctx.Done():
 			return
+		}
+	}
+}
+
+func (n *notices) tellOpen() {
+	for askID := range n.app.engine.OpenAskIDs() {
+		if n.ctx.Err() != nil {
+			return
+		}
+		if !n.sender.IsTold(askID) {
+			n.app.tell(n.ctx, n.sender, askID)
 		}
 	}
 }
@@ -80,7 +119,7 @@ func (a *App) tell(ctx context.Context, sender *webhook.Sender, askID string) {
 	if base := a.baseURL.get(); base != "" {
 		n.URL = links.Base(base).Ask(askID)
 	}
-	sender.Tell(n)
+	sender.Tell(ctx, n)
 }
 
 // A baseURL is the base URL of the pages, once it is known. It may be used from several

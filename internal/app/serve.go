@@ -62,6 +62,7 @@ type ServeOptions struct {
 func (a *App) Serve(ctx context.Context, l net.Listener, o ServeOptions) error {
 	server := a.newHTTPServer()
 	l = a.limitConnections(l, server, o)
+	a.notices.start() // its links lead to these pages
 	failed := make(chan error, 1)
 	go func() {
 		if o.Certificate == nil {
@@ -138,10 +139,8 @@ func (a *App) Close(ctx context.Context) error {
 // closeSurfaces ends the streams of followers and the sessions of MCP clients, if there are
 // surfaces.
 func (a *App) closeSurfaces() {
-	if a.closeNotices != nil {
-		if err := a.closeNotices(); err != nil {
-			a.logger.Error("closing the record of the webhook", "err", err)
-		}
+	if err := a.notices.close(); err != nil {
+		a.logger.Error("closing the record of the webhook", "err", err)
 	}
 	a.models.Close()
 	if a.web != nil {

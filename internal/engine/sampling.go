@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"errors"
+	"iter"
 	"slices"
 
 	"github.com/photon-beam/beam/ask"
@@ -94,20 +95,35 @@ func (e *Engine) ModelReplies(run string) bool {
 	return len(r.openAsks) > 0 && !slices.ContainsFunc(r.openAsks, func(a *openAsk) bool { return !a.sampling.active })
 }
 
-// SamplingAsks returns the ids of the open questions that a model has been called for,
+// SamplingAsks yields the ids of the open questions that a model has been called for,
 // of all owners. A call may have ended without an answer.
-func (e *Engine) SamplingAsks() []string {
-	var ids []string
-	for _, r := range e.index.allRuns() {
-		r.mu.Lock()
-		for _, a := range r.openAsks {
-			if a.sampling.number > 0 {
-				ids = append(ids, runlog.AskID(r.id, a.seq))
+func (e *Engine) SamplingAsks() iter.Seq[string] {
+	return e.openAskIDs(func(a *openAsk) bool { return a.sampling.number > 0 })
+}
+
+// OpenAskIDs yields the ids of all open questions, of all owners, in no particular order.
+func (e *Engine) OpenAskIDs() iter.Seq[string] {
+	return e.openAskIDs(func(*openAsk) bool { return true })
+}
+
+func (e *Engine) openAskIDs(include func(*openAsk) bool) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for _, r := range e.index.allRuns() {
+			var ids []string
+			r.mu.Lock()
+			for _, a := range r.openAsks {
+				if include(a) {
+					ids = append(ids, runlog.AskID(r.id, a.seq))
+				}
+			}
+			r.mu.Unlock()
+			for _, id := range ids {
+				if !yield(id) {
+					return
+				}
 			}
 		}
-		r.mu.Unlock()
 	}
-	return ids
 }
 
 // OnSample sets a function that is called with the id of each question to a model that a

@@ -168,7 +168,7 @@ func (s *Service) State(ctx context.Context, caller generators.Caller, askID str
 // replies that it received and did not return.
 func (s *Service) Resume() {
 	operator := callers.Operator()
-	for _, id := range s.engine.SamplingAsks() {
+	for id := range s.engine.SamplingAsks() {
 		state, err := s.State(s.ctx, operator, id)
 		if err == nil {
 			err = s.resumeCall(operator, id, state)

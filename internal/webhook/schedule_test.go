@@ -80,10 +80,10 @@ func TestFailingNoticesDelayNoOthers(t *testing.T) {
 			h.fails[fmt.Sprint("bad.", i)] = true
 		}
 		for i := range 50 {
-			s.Tell(Notice{Ask: fmt.Sprint("bad.", i)})
+			s.Tell(t.Context(), Notice{Ask: fmt.Sprint("bad.", i)})
 		}
-		s.Tell(Notice{Ask: "slow.1"})
-		s.Tell(Notice{Ask: "good.1"})
+		s.Tell(t.Context(), Notice{Ask: "slow.1"})
+		s.Tell(t.Context(), Notice{Ask: "good.1"})
 		synctest.Wait()
 		if h.attempts("good.1") != 1 {
 			t.Error("the notice of a question waits for those that fail")
@@ -95,7 +95,7 @@ func TestFailingNoticesDelayNoOthers(t *testing.T) {
 				t.Errorf("%s was tried %d times", askID, got)
 			}
 		}
-		if s.Tell(Notice{Ask: "bad.1"}); s.pending != 0 {
+		if s.Tell(t.Context(), Notice{Ask: "bad.1"}); len(s.pending) != 0 {
 			t.Error("a notice that failed is told again")
 		}
 	})
@@ -110,16 +110,16 @@ func TestSettledQuestionsAreNotTold(t *testing.T) {
 		defer s.Close()
 		s.client.Transport = h
 		h.fails["a.1"] = true
-		s.Tell(Notice{Ask: "a.1"})
-		s.Tell(Notice{Ask: "settled.1"})
+		s.Tell(t.Context(), Notice{Ask: "a.1"})
+		s.Tell(t.Context(), Notice{Ask: "settled.1"})
 		synctest.Wait()
 		o.set("a.1", false)
 		time.Sleep(time.Hour)
 		if h.attempts("a.1") != 1 || h.attempts("settled.1") != 0 {
 			t.Errorf("settled questions are told: %v", h.received)
 		}
-		if s.pending != 0 {
-			t.Errorf("%d notices are pending", s.pending)
+		if len(s.pending) != 0 {
+			t.Errorf("%d notices are pending", len(s.pending))
 		}
 	})
 }
@@ -131,19 +131,30 @@ func TestTooManyNotices(t *testing.T) {
 		s := newSender(t, Config{URL: "https://hook.example/"})
 		defer s.Close()
 		s.client.Transport = h
+		h.mu.Lock()
 		for i := range 2 * maxPending {
-			askID := fmt.Sprint("bad.", i)
-			h.mu.Lock()
-			h.fails[askID] = true
-			h.mu.Unlock()
-			s.Tell(Notice{Ask: askID})
-			synctest.Wait()
+			h.fails[fmt.Sprint("bad.", i)] = true
 		}
-		if len(h.received) != maxPending || s.pending != maxPending {
-			t.Errorf("%d notices were sent, and %d are pending", len(h.received), s.pending)
+		h.mu.Unlock()
+		told := 0
+		go func() {
+			for i := range 2 * maxPending {
+				s.Tell(t.Context(), Notice{Ask: fmt.Sprint("bad.", i)})
+				told++
+			}
+			s.Tell(t.Context(), Notice{Ask: "good.1"})
+		}()
+		synctest.Wait()
+		if told != maxPending || len(s.pending) != maxPending {
+			t.Errorf("%d notices were taken, and %d are pending", told, len(s.pending))
+		}
+		stopped, stop := context.WithCancel(t.Context())
+		stop()
+		s.Tell(stopped, Notice{Ask: "late.1"})
+		if s.IsTold("late.1") {
+			t.Error("a notice was taken without room")
 		}
 		time.Sleep(time.Hour) // until they have failed for good
-		s.Tell(Notice{Ask: "good.1"})
 		synctest.Wait()
 		if h.attempts("good.1") != 1 {
 			t.Error("once there is room, a notice isn't sent")
@@ -167,7 +178,7 @@ func TestRecordIsBounded(t *testing.T) {
 		for i := range asks {
 			askID := fmt.Sprint("a.", i)
 			o.set(askID, true)
-			s.Tell(Notice{Ask: askID})
+			s.Tell(t.Context(), Notice{Ask: askID})
 			synctest.Wait()
 			o.set(askID, i%(asks/keepOpen) == 0)
 		}
@@ -178,7 +189,7 @@ func TestRecordIsBounded(t *testing.T) {
 		for range 2 {
 			for i := range asks {
 				if askID := fmt.Sprint("a.", i); o.is(t.Context(), askID) {
-					s.Tell(Notice{Ask: askID})
+					s.Tell(t.Context(), Notice{Ask: askID})
 				}
 			}
 			synctest.Wait()

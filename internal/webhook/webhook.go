@@ -68,18 +68,18 @@ const minSecret = 16
 // for its next attempt apart from the others. Its methods may be called from several
 // goroutines.
 type Sender struct {
-	url    string
-	key    []byte
-	client *http.Client
-	isOpen func(context.Context, string) bool
-	logger *slog.Logger
-	due    chan *delivery // has room for all that are pending
-	cancel context.CancelFunc
-	done   sync.WaitGroup
+	url     string
+	key     []byte
+	client  *http.Client
+	isOpen  func(context.Context, string) bool
+	logger  *slog.Logger
+	due     chan *delivery // has room for all that are pending
+	pending chan struct{}  // has as many as wait or are being sent
+	cancel  context.CancelFunc
+	done    sync.WaitGroup
 
-	mu      sync.Mutex
-	pending int // notices that wait or are being sent
-	told    *record
+	mu   sync.Mutex
+	told *record
 }
 
 // A delivery is a notice that is to be sent.
@@ -118,7 +118,7 @@ func New(c Config) (*Sender, error) {
 		return nil, fmt.Errorf("the secret of the webhook must have at least %d bytes: openssl rand -hex 16 makes one", minSecret)
 	}
 	s := &Sender{
-		url: c.URL, key: key, isOpen: c.IsOpen, logger: c.Logger, due: make(chan *delivery, maxPending),
+		url: c.URL, key: key, isOpen: c.IsOpen, logger: c.Logger, due: make(chan *delivery, maxPending), pending: make(chan struct{}, maxPending),
 		client: &http.Client{Timeout: attemptTimeout, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }},
 	}
 	var err error
@@ -133,21 +133,30 @@ func New(c Config) (*Sender, error) {
 	return s, nil
 }
 
-// Tell queues a notice, unless its question was told already. It doesn't block.
-func (s *Sender) Tell(n Notice) {
+// IsTold reports whether a question was told, or waits for that.
+func (s *Sender) IsTold(askID string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.told.has(askID)
+}
+
+// Tell queues a notice, unless its question was told already. While as many wait as may, it
+// blocks until ctx is done.
+func (s *Sender) Tell(ctx context.Context, n Notice) {
 	if len(n.Message) > maxMessage {
 		n.Message = strings.ToValidUTF8(n.Message[:maxMessage], "") + " …"
+	}
+	select {
+	case s.pending <- struct{}{}:
+	case <-ctx.Done():
+		return
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.told.has(n.Ask) {
+		<-s.pending
 		return
 	}
-	if s.pending == maxPending {
-		s.logger.Error("too many questions wait to be told to the webhook; this one isn't", "ask", n.Ask)
-		return
-	}
-	s.pending++
 	s.told.add(n.Ask)
 	s.due <- &delivery{Notice: n}
 }
@@ -180,8 +189,8 @@ func (s *Sender) sendDue(ctx context.Context) {
 func (s *Sender) finish(d *delivery) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.pending--
 	s.told.drop(d.Ask)
+	<-s.pending
 }
 
 // attempt sends a notice whose question is still open, and reports whether it is to be

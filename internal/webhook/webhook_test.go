@@ -51,7 +51,7 @@ func TestNotice(t *testing.T) {
 	url, received, bodies := receiver(t, 1)
 	s := newSender(t, Config{URL: url})
 	defer s.Close()
-	s.Tell(Notice{Ask: "7f3c.2", Run: "7f3c", Photon: "deploy", Kind: "confirm", Message: strings.Repeat("é", 1000), URL: "https://b/asks/7f3c.2", AskedAt: time.Unix(1, 0)})
+	s.Tell(t.Context(), Notice{Ask: "7f3c.2", Run: "7f3c", Photon: "deploy", Kind: "confirm", Message: strings.Repeat("é", 1000), URL: "https://b/asks/7f3c.2", AskedAt: time.Unix(1, 0)})
 	first, _ := <-received, <-bodies
 	r, body := <-received, <-bodies
 	mac := hmac.New(sha256.New, []byte(secret))
@@ -76,16 +76,16 @@ func TestAtMostOnce(t *testing.T) {
 	url, received, _ := receiver(t, 0)
 	record := filepath.Join(t.TempDir(), "told")
 	s := newSender(t, Config{URL: url, Record: record})
-	s.Tell(Notice{Ask: "a.1"})
-	s.Tell(Notice{Ask: "a.1"})
+	s.Tell(t.Context(), Notice{Ask: "a.1"})
+	s.Tell(t.Context(), Notice{Ask: "a.1"})
 	<-received
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
 	s = newSender(t, Config{URL: url, Record: record})
 	defer s.Close()
-	s.Tell(Notice{Ask: "a.1"})
-	s.Tell(Notice{Ask: "a.2"})
+	s.Tell(t.Context(), Notice{Ask: "a.1"})
+	s.Tell(t.Context(), Notice{Ask: "a.2"})
 	if r := <-received; r.Header.Get("webhook-id") != "ask_a.2" {
 		t.Errorf("%s was told again", r.Header.Get("webhook-id"))
 	}
