@@ -3,6 +3,7 @@ package cli
 import (
 	"cmp"
 	"fmt"
+	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -39,7 +40,7 @@ func (c *newCommand) Run(p *program) error {
 	}
 	if c.Beam != "" {
 		var err error
-		if m.Source, err = filepath.Abs(c.Beam); err != nil {
+		if m.Source, err = sourceFolder(c.Beam); err != nil {
 			return err
 		}
 	}
@@ -51,7 +52,7 @@ func (c *newCommand) Run(p *program) error {
 	generate, hint := "", ""
 	if c.Beam == "" && !releases.MatchString(m.Version) {
 		generate = "    go generate .\n"
-		hint = "\nThis " + p.name + " is no release. If go mod tidy doesn't find its version, name the folder of its source with --beam.\n"
+		hint = "\nThis " + p.name + " is no release. If go mod tidy doesn't find its version, use its source:\n\n    go mod edit -replace github.com/photon-beam/beam=FOLDER\n"
 	}
 	_, err = fmt.Fprintf(p.stdout, "%s is a module with %s.\n\n    cd %s\n    go mod tidy\n%s    go test .\n    go run .\n%s", folder, strings.Join(names, ", "), folder, generate, hint)
 	return err
@@ -59,3 +60,16 @@ func (c *newCommand) Run(p *program) error {
 
 // releases are the versions of releases, which have the script of pages.
 var releases = regexp.MustCompile(`^v\d+\.\d+\.\d+$`)
+
+// sourceFolder returns the full path of a folder of Beam's source. It is an error if the
+// folder isn't one: a module that it replaced Beam by could not be built.
+func sourceFolder(name string) (string, error) {
+	mod, err := os.ReadFile(filepath.Join(name, "go.mod"))
+	if err != nil || !sourceModule.Match(mod) {
+		return "", fmt.Errorf("--beam %s isn't a folder of Beam's source: name the folder whose go.mod begins with module github.com/photon-beam/beam", name)
+	}
+	return filepath.Abs(name)
+}
+
+// sourceModule is in the go.mod of Beam's source.
+var sourceModule = regexp.MustCompile(`(?m)^module github\.com/photon-beam/beam\s*$`)
