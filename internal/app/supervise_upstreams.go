@@ -41,13 +41,13 @@ func (s *upstreamSupervisor) RecordedArguments(p *generators.Photon, args json.R
 	return policy.Recorded(args)
 }
 
-// RecordedMessage implements [engine.Supervisor].
-func (s *upstreamSupervisor) RecordedMessage(p *generators.Photon, message json.RawMessage) json.RawMessage {
+// RecordedMessages implements [engine.Supervisor].
+func (s *upstreamSupervisor) RecordedMessages(p *generators.Photon) func(json.RawMessage) json.RawMessage {
 	policy, _ := s.policyOf(p)
 	if policy == nil || policy.Record() == config.RecordNothing {
 		return nil
 	}
-	return policy.Recorded(message)
+	return policy.Recorded
 }
 
 // AdmitsSecrets implements [engine.Supervisor].

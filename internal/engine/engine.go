@@ -135,9 +135,9 @@ func New(o Options) *Engine {
 	if e.logger == nil {
 		e.logger = slog.New(slog.DiscardHandler)
 	}
-	var recordings recording.Store = e.blobs
-	if o.Ephemeral {
-		recordings = recording.MemoryOnly
+	var recordings recording.Store // none, if nothing is to be on disk
+	if !o.Ephemeral {
+		recordings = e.blobs
 	}
 	e.messages = recording.NewRecorder(recordings, func(run string) bool { return e.index.lookup(run) != nil }, e.logger)
 	e.generatorCtx = context.Background()

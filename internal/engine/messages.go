@@ -10,20 +10,23 @@ import (
 )
 
 // RecordMessage records a message that went between Beam and the client that called a run,
-// or the server whose tool the run calls. Secrets in it are masked, and of the messages of
-// another server's tool no more is kept than its log may have.
+// or the server whose tool the run calls. Its data must not change any more. Secrets in it
+// are masked, and of the messages of another server's tool no more is kept than its log may
+// have.
 func (e *Engine) RecordMessage(run string, o recording.Observed) {
 	r := e.index.lookup(run)
 	if r == nil || r.photon == nil { // then it isn't known what may be kept
 		return
 	}
-	e.messages.Add(run, o, func(m json.RawMessage) json.RawMessage {
-		m = r.maskMessage(m)
-		if s := e.supervisorOf(r.photon); s != nil {
-			return s.RecordedMessage(r.photon, m)
+	content := r.maskMessage
+	if s := e.supervisorOf(r.photon); s != nil {
+		keep := s.RecordedMessages(r.photon)
+		if keep == nil {
+			return
 		}
-		return m
-	})
+		content = func(m json.RawMessage) json.RawMessage { return keep(r.maskMessage(m)) }
+	}
+	e.messages.Add(run, o, content)
 }
 
 // maskMessage returns a message with the secrets masked that the generator has been given.
@@ -36,9 +39,12 @@ func (r *trackedRun) maskMessage(m json.RawMessage) json.RawMessage {
 	return w.maskJSON(m)
 }
 
-// noteMasked makes the secrets of the worker those that messages are masked of. Callers hold
-// mu.
+// noteMasked makes the secrets of the worker those that messages are masked of, except that
+// those of a run that is resumed stay until it has as many again. Callers hold mu.
 func (w *worker) noteMasked() {
+	if old := w.masked.Load(); old != nil && len(*old) > len(w.secrets) {
+		return
+	}
 	secrets := slices.Clone(w.secrets)
 	w.masked.Store(&secrets)
 }

@@ -17,9 +17,10 @@ type Supervisor interface {
 	// RecordedArguments returns what the log keeps of a run's arguments: the arguments
 	// themselves, or a JSON text in their place.
 	RecordedArguments(p *generators.Photon, args json.RawMessage) json.RawMessage
-	// RecordedMessage returns what is kept of a message of a run: the message itself, or a
-	// JSON text in its place, or nil if nothing is.
-	RecordedMessage(p *generators.Photon, message json.RawMessage) json.RawMessage
+	// RecordedMessages returns what is kept of the messages of a run: a function that returns a
+	// message itself, or a JSON text in its place; nil if nothing is. It is called for each
+	// message, and the function later.
+	RecordedMessages(p *generators.Photon) func(message json.RawMessage) json.RawMessage
 	// AdmitsSecrets reports whether forms may have fields for secrets.
 	AdmitsSecrets(p *generators.Photon) bool
 	// AskSettled is called when a question is settled.

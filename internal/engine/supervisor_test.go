@@ -22,8 +22,8 @@ type testSupervisor struct {
 	settled []engine.SupervisedAsk
 }
 
-func (s *testSupervisor) RecordedMessage(_ *generators.Photon, m json.RawMessage) json.RawMessage {
-	return m
+func (s *testSupervisor) RecordedMessages(*generators.Photon) func(json.RawMessage) json.RawMessage {
+	return func(m json.RawMessage) json.RawMessage { return m }
 }
 
 func (s *testSupervisor) RecordedArguments(*generators.Photon, json.RawMessage) json.RawMessage {

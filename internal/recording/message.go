@@ -134,58 +134,6 @@ func (e *envelope) outcome() string {
 	return "completed"
 }
 
-// A recording has the messages of one run.
-type recording struct {
-	run      string
-	messages []Message
-	bytes    int
-	lastSeq  uint64
-	open     map[string]openRequest // requests without a response, by their requestKey
-	unsaved  bool
-}
-
-// An openRequest is one that has no response yet.
-type openRequest struct {
-	method string
-	at     time.Time
-}
-
-// add adds a message, and drops the oldest ones that there is no room for.
-func (r *recording) add(m Message) {
-	r.lastSeq++
-	m.Seq = r.lastSeq
-	r.match(&m)
-	r.messages, r.bytes = append(r.messages, m), r.bytes+m.weight()
-	for len(r.messages) > 1 && (r.bytes > maxBytes || len(r.messages) > maxMessages) {
-		r.bytes -= r.messages[0].weight()
-		r.messages[0] = Message{} // the slice keeps its array
-		r.messages = r.messages[1:]
-	}
-}
-
-// match adds to a response what its request says.
-func (r *recording) match(m *Message) {
-	switch m.Kind {
-	case Request:
-		if r.open == nil {
-			r.open = make(map[string]openRequest)
-		}
-		if len(r.open) < maxMessages {
-			r.open[m.requestKey(m.Direction)] = openRequest{m.Method, m.Time}
-		}
-	case Response:
-		way := In
-		if m.Direction == In {
-			way = Out
-		}
-		key := m.requestKey(way)
-		if request, ok := r.open[key]; ok {
-			m.Method, m.Duration = request.method, max(m.Time.Sub(request.at), 0).Milliseconds()
-			delete(r.open, key)
-		}
-	}
-}
-
 // requestKey identifies a request and its response. The two sides, and the two ends of
 // each, number their requests independently.
 func (m *Message) requestKey(requestWay Direction) string {

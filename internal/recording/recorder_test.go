@@ -2,8 +2,11 @@ package recording
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"log/slog"
+	"math"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -11,15 +14,23 @@ import (
 	"time"
 )
 
-// A memoryStore is a store that counts what it does.
+// A memoryStore is a store whose files are in memory.
 type memoryStore struct {
 	mu    sync.Mutex
 	files map[string][]byte
+	disk  func() // called during a write; may be nil
+	err   error
 }
 
 func (s *memoryStore) WriteMessages(run string, lines []byte) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if s.disk != nil {
+		s.disk()
+	}
+	if s.err != nil {
+		return s.err
+	}
 	s.files[run] = lines
 	return nil
 }
@@ -28,6 +39,12 @@ func (s *memoryStore) ReadMessages(run string) ([]byte, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.files[run], nil
+}
+
+func (s *memoryStore) count() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.files)
 }
 
 func newStore() *memoryStore { return &memoryStore{files: make(map[string][]byte)} }
@@ -41,6 +58,9 @@ func whole(m json.RawMessage) json.RawMessage { return m }
 func add(r *Recorder, run string, way Direction, data string) {
 	r.Add(run, Observed{Side: Client, Peer: "test", Direction: way, Data: []byte(data)}, whole)
 }
+
+// storeAll stores what a recorder has, whatever its pace.
+func storeAll(r *Recorder) { _ = r.save(math.MaxInt, math.MaxInt, time.Now()) }
 
 func mustRead(t *testing.T, r *Recorder, run string) []Message {
 	t.Helper()
@@ -88,7 +108,7 @@ func TestHostileMessages(t *testing.T) {
 		store := newStore()
 		r := newRecorder(store)
 		add(r, "a", In, data)
-		r.Save()
+		storeAll(r)
 		for _, m := range append(mustRead(t, r, "a"), mustRead(t, newRecorder(store), "a")...) {
 			raw, err := json.Marshal(m)
 			if err != nil || !json.Valid(m.Message) || len(raw) > 2*maxMessage || m.Size != len(data) || m.Cut != (len(data) > maxMessage) {
@@ -114,7 +134,7 @@ func TestOldMessagesAreDropped(t *testing.T) {
 	for range 20 {
 		add(r, "large", Out, `{"jsonrpc":"2.0","method":"m","params":{"x":"`+strings.Repeat("x", maxMessage-100)+`"}}`)
 	}
-	r.Save()
+	storeAll(r)
 	for _, r := range []*Recorder{r, newRecorder(store)} {
 		many, large := mustRead(t, r, "many"), mustRead(t, r, "large")
 		if len(many) != maxMessages || many[0].Seq != 11 {
@@ -131,28 +151,26 @@ func TestOldMessagesAreDropped(t *testing.T) {
 	}
 }
 
-// What doesn't fit into memory is in the store, and all is there soon.
+// Everything is stored soon, but no faster than the pace. Of runs that are gone, nothing is.
 func TestMessagesAreStored(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := newStore()
 		r := newRecorder(store, "gone")
 		add(r, "gone", Out, `{}`)
-		text := `{"jsonrpc":"2.0","method":"m","params":{"x":"` + strings.Repeat("x", 60_000) + `"}}`
-		runs := 2 * maxMemory / len(text)
-		for i := range runs {
-			add(r, fmt.Sprint("run ", i), Out, text)
+		const rounds = 3
+		for i := range rounds * saveRuns {
+			add(r, fmt.Sprint("run ", i), Out, `{"jsonrpc":"2.0","method":"m"}`)
 		}
-		time.Sleep(2 * saveDelay)
-		synctest.Wait()
-		if len(store.files) != runs || store.files["gone"] != nil {
-			t.Errorf("%d runs are stored, want %d", len(store.files), runs)
+		time.Sleep(saveDelay - 1)
+		for round := range rounds {
+			if n := store.count(); n != round*saveRuns {
+				t.Errorf("after %d rounds, %d runs are stored", round, n)
+			}
+			time.Sleep(saveEvery)
+			synctest.Wait()
 		}
-		if r.bytes > maxMemory || len(r.runs) == 0 {
-			t.Errorf("%d bytes of %d runs are in memory", r.bytes, len(r.runs))
-		}
-		add(r, "run 0", Out, text)
-		if n := len(mustRead(t, r, "run 0")); n != 2 {
-			t.Errorf("a run that was stored has %d messages", n)
+		if store.files["gone"] != nil || r.timer != nil || len(store.files) != rounds*saveRuns {
+			t.Errorf("at last, %d runs are stored", len(store.files))
 		}
 		r.Forget("run 0")
 		delete(store.files, "run 0")
@@ -162,14 +180,142 @@ func TestMessagesAreStored(t *testing.T) {
 	})
 }
 
-// What may not be kept isn't.
-func TestContentDecides(t *testing.T) {
-	r := newRecorder(newStore())
-	o := Observed{Side: Upstream, Direction: Out, Data: []byte(`{"jsonrpc":"2.0","id":1,"method":"tools/call"}`)}
-	r.Add("a", o, func(json.RawMessage) json.RawMessage { return nil })
-	r.Add("a", o, func(json.RawMessage) json.RawMessage { return json.RawMessage(`"Not recorded"`) })
-	if all := mustRead(t, r, "a"); len(all) != 1 || string(all[0].Message) != `"Not recorded"` || all[0].Method != "tools/call" {
-		t.Errorf("recorded is %v", all)
+// What memory has no room for is lost unless it is stored, and numbers tell how much.
+func TestNumbersTellWhatIsLost(t *testing.T) {
+	store := newStore()
+	r := newRecorder(store)
+	text := `{"jsonrpc":"2.0","method":"m","params":{"x":"` + strings.Repeat("x", 60_000) + `"}}`
+	fill := func() {
+		for i := range maxMemory/len(text) + 1 {
+			add(r, fmt.Sprint("run ", i), Out, text)
+		}
+		if r.bytes > maxMemory || r.runs["stored"] != nil || r.runs["lost"] != nil {
+			t.Errorf("%d bytes of %d runs are in memory", r.bytes, len(r.runs))
+		}
+	}
+	expect := func(r *Recorder, run string, seqs ...uint64) {
+		t.Helper()
+		var got []uint64
+		for _, m := range mustRead(t, r, run) {
+			got = append(got, m.Seq)
+		}
+		if !slices.Equal(got, seqs) {
+			t.Errorf("of %s, there are the messages %v, want %v", run, got, seqs)
+		}
+	}
+	add(r, "stored", In, text)
+	add(r, "lost", In, text)
+	storeAll(r)
+	add(r, "lost", Out, text)
+	add(r, "lost", Out, text)
+	fill()
+	expect(r, "stored", 1)
+	expect(r, "lost")
+	storeAll(r)
+	for run, want := range map[string][]uint64{"stored": {1, 2}, "lost": {4}} {
+		add(r, run, Out, text)
+		expect(r, run, want...)
+		store.disk = func() { r.mu.Lock(); defer r.mu.Unlock(); r.evictAll() } // while it is written
+		storeAll(r)
+		store.disk = nil
+		add(r, run, In, text)
+		storeAll(r)
+	}
+	for _, r := range []*Recorder{r, newRecorder(store)} {
+		expect(r, "stored", 1, 2, 3)
+		expect(r, "lost", 4, 5)
+	}
+	if n := r.lost["stored"] + r.lost["lost"]; n != 0 {
+		t.Errorf("%d messages are still counted as lost", n)
+	}
+}
+
+// evictAll removes everything from memory, as if it didn't fit. Callers hold mu.
+func (r *Recorder) evictAll() {
+	for _, rec := range r.runs {
+		r.remove(rec)
+		r.lose(rec.run, rec.unstored)
+	}
+}
+
+// A run that is deleted while its messages are written has no file afterwards.
+func TestDeletedWhileItIsStored(t *testing.T) {
+	store := newStore()
+	r := newRecorder(store)
+	add(r, "a", In, `{"jsonrpc":"2.0","method":"m"}`)
+	var deleting sync.WaitGroup
+	store.disk = func() {
+		deleting.Go(func() {
+			r.Forget("a")
+			store.mu.Lock()
+			defer store.mu.Unlock()
+			delete(store.files, "a") // as whoever deletes a run does then
+		})
+	}
+	storeAll(r)
+	deleting.Wait()
+	r.Close()
+	if len(store.files) != 0 {
+		t.Error("the messages of a deleted run are stored")
+	}
+}
+
+// A full disk is logged once a minute, and what didn't fit is stored with what comes later.
+func TestFullDisk(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := newStore()
+		store.err = errors.New("disk full")
+		var log strings.Builder
+		r := NewRecorder(store, func(string) bool { return true }, slog.New(slog.NewTextHandler(&log, nil)))
+		for range 300 {
+			for n := range 10 {
+				add(r, fmt.Sprint("run ", n), In, `{"jsonrpc":"2.0","method":"m"}`)
+			}
+			time.Sleep(time.Second)
+		}
+		synctest.Wait()
+		if n := strings.Count(log.String(), "\n"); n < 4 || n > 5 {
+			t.Errorf("in 5 minutes, the log has %d lines: %s", n, log.String())
+		}
+		store.err = nil
+		add(r, "run 0", In, `{"jsonrpc":"2.0","method":"m"}`)
+		r.Close()
+		if all := mustRead(t, newRecorder(store), "run 0"); len(all) != 301 {
+			t.Errorf("%d messages are stored", len(all))
+		}
+	})
+}
+
+// Secrets that become known between a message and its reader are masked, and the way of the
+// message isn't held up by that.
+func TestContentIsDecidedWhenItIsRead(t *testing.T) {
+	store := newStore()
+	r := newRecorder(store)
+	known := false
+	r.Add("a", Observed{Side: Client, Direction: In, Data: []byte(`{"jsonrpc":"2.0","id":1,"method":"hunter2"}`)}, func(m json.RawMessage) json.RawMessage {
+		if !known {
+			t.Error("the message is read at once")
+		}
+		return json.RawMessage(`"masked"`)
+	})
+	known = true
+	storeAll(r)
+	if all := mustRead(t, r, "a"); len(all) != 1 || string(all[0].Message) != `"masked"` || !strings.Contains(string(store.files["a"]), `"message":"masked"`) {
+		t.Errorf("recorded is %s, stored %s", all[0].Message, store.files["a"])
+	}
+}
+
+// However many messages follow a request, its response is told by it.
+func TestResponseAfterManyMessages(t *testing.T) {
+	r := newRecorder(nil)
+	add(r, "a", In, `{"jsonrpc":"2.0","id":1,"method":"tools/call"}`)
+	for range maxMessages + 10 {
+		add(r, "a", Out, `{"jsonrpc":"2.0","method":"m"}`)
+	}
+	add(r, "a", Out, `{"jsonrpc":"2.0","id":1,"result":{}}`)
+	all := mustRead(t, r, "a")
+	if last := all[len(all)-1]; len(all) != maxMessages || last.Method != "tools/call" || last.Seq != maxMessages+12 {
+		t.Errorf("the last of %d messages is %d, a response to %q", len(all), last.Seq, last.Method)
 	}
 }
 
@@ -182,7 +328,7 @@ func TestClosedRecorderLeavesItsStoreAlone(t *testing.T) {
 		for n := range 100 {
 			add(r, fmt.Sprint("run ", n), In, `{"jsonrpc":"2.0","method":"m"}`)
 		}
-		go r.Save() // as it does by itself
+		go storeAll(r) // as it does by itself
 		r.Close()
 		store.mu.Lock()
 		if len(store.files) != 100 {
