@@ -50,11 +50,14 @@ test("a run's messages are listed, filtered and copied", async ({ page, context 
 
 test("a run is replayed with its answers, and its input is edited", async ({ page }) => {
   const run = await completedRun(page);
-  await page.getByRole("button", { name: /^Replay to here/ }).last().click();
+  const starts = [];
+  page.on("request", (request) => request.url().endsWith("/replay") && starts.push(request));
+  await page.getByRole("button", { name: /^Replay to here/ }).last().dblclick();
   await expect(page).not.toHaveURL(new RegExp(`${run}$`));
   await expectEnd(page, "completed");
   await expect(page.locator("#timeline")).toContainText("with the recorded answers of");
   await expect(page.locator("#timeline")).toContainText("as in an earlier run");
+  expect(starts).toHaveLength(1);
   await expectAccessible(page);
   await page.getByRole("link", { name: "Edit and run again" }).click();
   await expect(page.getByRole("combobox", { name: "Question" })).toHaveValue("confirm");

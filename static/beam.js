@@ -13,6 +13,7 @@ import { initConnectionNote, updateTitleCount } from "./script/page.js";
 import { syncQuestions } from "./script/questions.js";
 import { makeSortable } from "./script/tables.js";
 import "./script/pictures.js";
+import "./script/submit.js";
 import "./script/trees.js";
 import { initToolForm } from "./script/toolform.js";
 import { handleNewRows, initFollowing, initLevelFilter } from "./script/timeline.js";

@@ -2,8 +2,10 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net"
+	"syscall"
 
 	"github.com/photon-beam/beam/internal/dev"
 	"github.com/photon-beam/beam/internal/links"
@@ -41,5 +43,9 @@ func (c *devCommand) Run(ctx context.Context, p *program) error {
 		args = append(args, "--data", c.Data)
 	}
 	loop := dev.Loop{Folder: c.Dir, Addr: c.Addr, Args: args, Stdin: p.stdin, Stdout: p.stdout, Stderr: p.stderr, Say: p.messagef}
-	return loop.Run(ctx)
+	err := loop.Run(ctx)
+	if errors.Is(err, syscall.EADDRINUSE) {
+		return explainListenError(c.Addr, err)
+	}
+	return err
 }

@@ -6,8 +6,8 @@ const uploads = new Map(); // id → the request that sends its files
 
 /** uploadFiles sends a question's files instead of Datastar, which reports no progress. */
 function uploadFiles(event) {
-  const form = event.target, dialog = form.closest?.("dialog.ask");
-  if (!dialog || form.enctype !== "multipart/form-data" || !form.id.endsWith("-form") || document.body.matches(".alone, .plain")) return;
+  const form = event.target, dialog = form.closest?.("dialog.ask"), attribute = (name) => form.getAttribute(name); // a field may be called "action"
+  if (!dialog || attribute("enctype") !== "multipart/form-data" || !attribute("id").endsWith("-form") || document.body.matches(".alone, .plain")) return;
   event.preventDefault();
   event.stopImmediatePropagation();
   if (uploads.has(dialog.id)) return;
@@ -39,7 +39,7 @@ function uploadFiles(event) {
       document.dispatchEvent(new CustomEvent("datastar-fetch", { detail }));
     }
   };
-  request.open("POST", form.action);
+  request.open("POST", attribute("action"));
   request.setRequestHeader("Datastar-Request", "true");
   request.send(new FormData(form));
 }
