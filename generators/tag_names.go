@@ -77,9 +77,9 @@ func resembledTag(name string) string {
 
 // plainTagName returns a name without its case, and without the characters that join
 // its words.
-func plainTagName(name string) string {
-	return strings.NewReplacer("-", "", "_", "").Replace(strings.ToLower(name))
-}
+func plainTagName(name string) string { return wordJoiners.Replace(strings.ToLower(name)) }
+
+var wordJoiners = strings.NewReplacer("-", "", "_", "")
 
 // editDistance returns how many bytes must be added, removed, replaced, or exchanged
 // with the next to make b of a.
