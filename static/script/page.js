@@ -49,6 +49,7 @@ export function initConnectionNote() {
   new MutationObserver(() => {
     if (away.hidden === hidden) return;
     hidden = away.hidden;
+    document.body.classList.toggle("disconnected", !hidden); // :has would be evaluated for each new row
     announce(hidden ? "Reconnected. The page is up to date." : "Connection lost. Reconnecting.");
   }).observe(away, { attributeFilter: ["hidden"] });
 }

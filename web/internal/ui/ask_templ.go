@@ -240,7 +240,7 @@ func askDialog(v *askView) templ.Component {
 			templ_7745c5c3_Var9 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		var templ_7745c5c3_Var10 = []any{"ask", templ.KV("approval", v.approval != nil)}
+		var templ_7745c5c3_Var10 = []any{"ask", templ.KV("approval", v.approval != nil), templ.KV("with-evidence", len(shownEvidence(v.OpenAsk)) > 0)}
 		templ_7745c5c3_Err = templ.RenderCSSItems(ctx, templ_7745c5c3_Buffer, templ_7745c5c3_Var10...)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
@@ -652,7 +652,7 @@ func acceptForm(v *askView) templ.Component {
 			templ_7745c5c3_Var29 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		var templ_7745c5c3_Var30 = []any{templ.KV("nothing", v.isConfirmation())}
+		var templ_7745c5c3_Var30 = []any{templ.KV("nothing", v.isConfirmation()), templ.KV("several-fields", len(v.controls) > 1), templ.KV("many-fields", len(v.controls) > 4)}
 		templ_7745c5c3_Err = templ.RenderCSSItems(ctx, templ_7745c5c3_Buffer, templ_7745c5c3_Var30...)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
