@@ -43,5 +43,8 @@ func AddDatastar(script, license string) {
 	}
 }
 
+// HasDatastar reports whether the program has the Datastar bundle.
+func HasDatastar() bool { return embedsDatastar || added != nil }
+
 // Files returns the embedded files, and those that [AddDatastar] has added, by name.
 func Files() (files fs.FS, more map[string]string) { return embedded, added }

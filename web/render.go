@@ -8,6 +8,7 @@ import (
 	"github.com/a-h/templ"
 
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/assets"
 	"github.com/photon-beam/beam/internal/callers"
 	"github.com/photon-beam/beam/internal/datastar"
 	"github.com/photon-beam/beam/internal/engine"
@@ -35,7 +36,7 @@ func (s *Server) render(w http.ResponseWriter, r *http.Request, status int, c te
 // newChrome returns the bar and the sidebar of a page.
 func (s *Server) newChrome(r *http.Request, caller generators.Caller, title string) ui.Chrome {
 	c := ui.Chrome{
-		Title: title, Style: s.assetURL("beam.css"), Icon: s.assetURL("icons/beam.svg"), Script: s.assetURL(datastar.Script), OwnScript: s.assetURL("beam.js"), Modules: s.scriptModules,
+		Title: title, Style: s.assetURL("beam.css"), Icon: s.assetURL("icons/beam.svg"), Script: s.assetURL(datastar.Script), OwnScript: s.assetURL("beam.js"), Modules: s.scriptModules(),
 		OpenAsks: s.engine.CountOpenAsks(caller), SignInCommand: s.signInCommand,
 	}
 	c.Theme = themeOf(r)
@@ -66,10 +67,19 @@ func startedByClient(i engine.Info) bool {
 	return surface == "mcp"
 }
 
+// scriptModules returns the URLs of the modules that beam.js imports.
+func (s *Server) scriptModules() []string {
+	modules := assets.Pages().Imports("beam.js")
+	for i, url := range modules {
+		modules[i] = s.links.To(url)
+	}
+	return modules
+}
+
 // assetURL returns the URL of a file of package static; empty if there is none.
 func (s *Server) assetURL(name string) string {
-	if !s.assets.Has(name) {
+	if !assets.Pages().Has(name) {
 		return ""
 	}
-	return s.links.To(s.assets.URL(name))
+	return s.links.To(assets.Pages().URL(name))
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/assets"
 	"github.com/photon-beam/beam/internal/engine"
 	"github.com/photon-beam/beam/internal/runlog"
 	"github.com/photon-beam/beam/web/internal/timeline"
@@ -41,7 +42,7 @@ func (s *Server) exportHTML(w http.ResponseWriter, r *http.Request, caller gener
 	}
 	s.loadLargeBodies(r, caller, run)
 	var page bytes.Buffer
-	if err := ui.ExportedRun(run, s.assets.Text("beam.css")).Render(ui.ForExport(r.Context()), &page); err != nil {
+	if err := ui.ExportedRun(run, assets.Pages().Text("beam.css")).Render(ui.ForExport(r.Context()), &page); err != nil {
 		return err
 	}
 	setExportHeaders(w, info, "text/html; charset=utf-8", "html")

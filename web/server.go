@@ -21,13 +21,13 @@ import (
 	"github.com/photon-beam/beam/internal/budget"
 	"github.com/photon-beam/beam/internal/callers"
 	"github.com/photon-beam/beam/internal/connect"
-	"github.com/photon-beam/beam/internal/datastar"
 	"github.com/photon-beam/beam/internal/engine"
 	"github.com/photon-beam/beam/internal/links"
 	"github.com/photon-beam/beam/internal/oauth"
 	"github.com/photon-beam/beam/internal/sampling"
 	"github.com/photon-beam/beam/internal/signin"
 	"github.com/photon-beam/beam/internal/users"
+	"github.com/photon-beam/beam/static"
 	"github.com/photon-beam/beam/web/identity"
 	"github.com/photon-beam/beam/web/identity/openid"
 )
@@ -98,8 +98,6 @@ type Server struct {
 	sampling       *sampling.Service // nil if no models are configured
 	photons        *generators.Registry
 	lastPhotons    atomic.Pointer[photonList] // the one made last
-	assets         *assets.Set
-	scriptModules  []string // URLs of the modules that beam.js imports
 	site           links.Site
 	links          links.Base // of the pages: the path of the site
 	localOnly      bool       // serves only requests from this machine
@@ -145,7 +143,7 @@ type Server struct {
 // New returns a server.
 func New(c Config) (*Server, error) {
 	s := &Server{
-		engine: c.Engine, sampling: c.Sampling, photons: c.Photons, assets: assets.Pages(), site: c.Site, links: c.Site.Path, identifier: c.Identify, users: c.Users, openID: c.OpenID, audit: c.Audit, oauth: c.OAuth, allowedOrigins: c.AllowedOrigins,
+		engine: c.Engine, sampling: c.Sampling, photons: c.Photons, site: c.Site, links: c.Site.Path, identifier: c.Identify, users: c.Users, openID: c.OpenID, audit: c.Audit, oauth: c.OAuth, allowedOrigins: c.AllowedOrigins,
 		signInCodes: identity.NewSignInCodes(), streamSlots: newStreamSlots(), inputSummaries: newInputSummaries(),
 		hosts: c.Hosts, signInCommand: c.SignInCommand, program: c.Program, version: c.Version, logger: c.Logger, mcpHandler: c.MCP, checkReady: c.Ready, metricsHandler: c.Metrics, upstreams: c.Upstreams,
 	}
@@ -164,9 +162,6 @@ func New(c Config) (*Server, error) {
 	}
 	if host := s.site.Host(); host != "" {
 		s.hosts = append(slices.Clip(s.hosts), host)
-	}
-	for _, url := range s.assets.Imports("beam.js") {
-		s.scriptModules = append(s.scriptModules, s.links.To(url))
 	}
 	s.streamsContext, s.closeStreams = context.WithCancel(context.Background())
 	if s.logger == nil {
@@ -205,7 +200,7 @@ func (s *Server) NewHTTPServer() *http.Server {
 
 // HasScript reports whether the Datastar bundle is present, which is not part of the
 // source tree. Pages work without it, but don't update themselves.
-func (s *Server) HasScript() bool { return s.assets.Has(datastar.Script) }
+func (s *Server) HasScript() bool { return static.HasDatastar() }
 
 // SignInCounts returns how many credentials were wrong, and how many were refused unseen.
 func (s *Server) SignInCounts() (wrong, refused int64) {
@@ -283,8 +278,9 @@ func (s *Server) routes(compress func(http.Handler) http.Handler) *http.ServeMux
 			mux.Handle("GET /login/callback", s.unauthenticated(s.handleOpenIDCallback))
 		}
 	}
-	mux.Handle("GET /static/", s.assets)
-	mux.Handle("GET /static", s.assets) // which has no such file; otherwise mux would redirect it
+	serveAsset := func(w http.ResponseWriter, r *http.Request) { assets.Pages().ServeHTTP(w, r) }
+	mux.HandleFunc("GET /static/", serveAsset)
+	mux.HandleFunc("GET /static", serveAsset) // which has no such file; otherwise mux would redirect it
 	mux.HandleFunc("GET /healthz", writeOK)
 	mux.Handle("GET /readyz", s.unauthenticated(s.handleReady))
 	if s.metricsHandler != nil {

@@ -15,6 +15,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 // prefix is the path under which the server serves the files.
@@ -30,7 +31,7 @@ type Set struct {
 type file struct {
 	contentType string
 	plain       []byte
-	gzipped     []byte // nil unless it is shorter
+	gzipped     func() []byte // compresses it once; nil unless that is shorter
 }
 
 var _ http.Handler = (*Set)(nil)
@@ -43,7 +44,7 @@ var _ http.Handler = (*Set)(nil)
 func New(fsys fs.FS, more map[string]string) (*Set, error) {
 	b := builder{fsys: fsys, more: more, set: &Set{urls: map[string]string{}, files: map[string]*file{}, imports: map[string][]string{}}, inlined: map[string]bool{}}
 	err := fs.WalkDir(fsys, ".", func(name string, entry fs.DirEntry, err error) error {
-		if err == nil && !entry.IsDir() {
+		if err == nil && !entry.IsDir() && !b.inlined[name] {
 			_, err = b.add(name)
 		}
 		return err
@@ -108,11 +109,11 @@ func (s *Set) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 func (f *file) serve(w http.ResponseWriter, r *http.Request) {
 	h, body := w.Header(), f.plain
-	if f.gzipped != nil {
+	if gzipped := f.gzipped(); gzipped != nil {
 		h.Set("Vary", "Accept-Encoding")
 		if acceptsGzip(r.Header) {
 			h.Set("Content-Encoding", "gzip")
-			body = f.gzipped
+			body = gzipped
 		}
 	}
 	h.Set("Cache-Control", "public, max-age=31536000, immutable")
@@ -158,23 +159,21 @@ func newFile(name string, content []byte) (*file, error) {
 	if contentType == "" {
 		return nil, fmt.Errorf("%s: no media type is known for this extension", name)
 	}
-	gzipped, err := compress(content)
-	return &file{contentType, content, gzipped}, err
+	return &file{contentType, content, sync.OnceValue(func() []byte { return compress(content) })}, nil
 }
 
-func compress(content []byte) ([]byte, error) {
+// compress returns content compressed; nil if that isn't shorter.
+func compress(content []byte) []byte {
 	var b bytes.Buffer
 	w, err := gzip.NewWriterLevel(&b, gzip.BestCompression)
 	if err != nil {
-		return nil, err
+		return nil // there is such a level
 	}
-	if _, err := w.Write(content); err != nil {
-		return nil, err
+	_, _ = w.Write(content) // a buffer accepts everything
+	if _ = w.Close(); b.Len() >= len(content) {
+		return nil
 	}
-	if err := w.Close(); err != nil || b.Len() >= len(content) {
-		return nil, err
-	}
-	return b.Bytes(), nil
+	return b.Bytes()
 }
 
 // hashedURL inserts a digest of the content before the name's extension.

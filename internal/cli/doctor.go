@@ -13,13 +13,13 @@ import (
 	"time"
 
 	"github.com/photon-beam/beam/internal/app"
-	"github.com/photon-beam/beam/internal/assets"
 	"github.com/photon-beam/beam/internal/cleantext"
 	"github.com/photon-beam/beam/internal/controlsocket"
 	"github.com/photon-beam/beam/internal/datastar"
 	"github.com/photon-beam/beam/internal/diskspace"
 	"github.com/photon-beam/beam/internal/links"
 	"github.com/photon-beam/beam/internal/oauth"
+	"github.com/photon-beam/beam/static"
 )
 
 // doctorCommand looks for what is wrong.
@@ -179,7 +179,7 @@ func (c *doctorCommand) checkPort(p *program) finding {
 
 // checkPages checks whether the pages have their script.
 func checkPages() finding {
-	if !assets.Pages().Has(datastar.Script) {
+	if !static.HasDatastar() {
 		return finding{"pages", findingNote, "they are plain: the program was built without their script", datastar.HowToAdd()}
 	}
 	return finding{"pages", findingOK, "they have their script", ""}
