@@ -30,7 +30,19 @@ func TestExamplesOfHelp(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts many processes")
 	}
-	beam := serveInState(t, t.TempDir())
+	source, err := filepath.Abs("../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	parent := t.TempDir()
+	if err := os.Symlink(source, filepath.Join(parent, "beam")); err != nil { // ../beam in the examples
+		t.Fatal(err)
+	}
+	dir := filepath.Join(parent, "work")
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	beam := serveInState(t, dir)
 	list := beam.run("--help")
 	if lines := strings.Count(list, "\n"); lines > 42 {
 		t.Errorf("--help has %d lines", lines)
@@ -225,6 +237,9 @@ func (s *servedState) runExample(line string) {
 			if !programtest.Poll(isListed) {
 				s.t.Fatalf("%s is not listed", id)
 			}
+			line = regexp.MustCompile(`7f3c\.\d+`).ReplaceAllStringFunc(line, func(string) string {
+				return regexp.MustCompile(id + `\.\d+`).FindString(s.run("asks"))
+			})
 			line = strings.ReplaceAll(line, "7f3c", id)
 			break
 		}
