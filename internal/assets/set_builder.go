@@ -78,8 +78,16 @@ func relativeURL(referrer, url string) string {
 // of dynamic imports are not rewritten.
 var moduleImport = regexp.MustCompile(`(?m)^((?:import|export)\s(?:[^"'();=]*\bfrom\s*)?["'])(\.{1,2}/[^"']+)(["'])`)
 
-// resolveModule rewrites the imports of a script module.
+// moduleComment matches a comment that begins a line. A line within a template literal must
+// not look like one.
+var moduleComment = regexp.MustCompile(`(?m)^[ \t]*(?://.*|/\*\*(?s:.*?)\*/)\n`)
+
+// resolveModule rewrites the imports of a script module, and removes its comments, unless it
+// is somebody else's: they may be its license.
 func (b *builder) resolveModule(name string, js []byte) ([]byte, error) {
+	if !strings.HasPrefix(name, "vendor/") {
+		js = moduleComment.ReplaceAll(js, nil)
+	}
 	leave, err := b.enter(name)
 	if err != nil {
 		return nil, err

@@ -15,15 +15,17 @@ func unprefixed(set *Set, name string) string {
 
 func TestModules(t *testing.T) {
 	set := newSet(t,
-		"a.js", "// import \"./not.js\";\nimport {\n  b,\n} from \"./parts/b.js\";\nimport './parts/c.js';\nf(\"./parts/b.js\");\n",
+		"a.js", "// import \"./not.js\";\n\n/**\n * It doesn't import \"./not.js\".\n */\nimport {\n  b, // of b\n} from \"./parts/b.js\";\nimport './parts/c.js';\nf(\"./parts/b.js\");\n",
 		"parts/b.js", `export { c as b } from "./c.js";`,
 		"parts/c.js", `import { d } from "../d.js";`,
-		"d.js", "export const d = 1;")
+		"d.js", "export const d = 1;",
+		"vendor/e.js", "// All rights reserved\n")
 	b, c, d := unprefixed(set, "parts/b.js"), unprefixed(set, "parts/c.js"), unprefixed(set, "d.js")
 	for name, want := range map[string]string{
-		"a.js":       "// import \"./not.js\";\nimport {\n  b,\n} from \"." + b + "\";\nimport '." + c + "';\nf(\"./parts/b.js\");\n",
-		"parts/b.js": `export { c as b } from "..` + c + `";`,
-		"parts/c.js": `import { d } from "..` + d + `";`,
+		"a.js":        "\nimport {\n  b, // of b\n} from \"." + b + "\";\nimport '." + c + "';\nf(\"./parts/b.js\");\n",
+		"parts/b.js":  `export { c as b } from "..` + c + `";`,
+		"parts/c.js":  `import { d } from "..` + d + `";`,
+		"vendor/e.js": "// All rights reserved\n",
 	} {
 		got, err := io.ReadAll(serve(set, "GET", set.URL(name)).Body)
 		if err != nil || string(got) != want {
