@@ -100,16 +100,23 @@ func (s *Server) openResult(r *http.Request, caller generators.Caller) (*content
 // errNoResult is the error for a run without a result.
 var errNoResult = statusErrorf(http.StatusNotFound, "The run has no result.")
 
-// handleContent returns a handler that serves content as a picture, a sound or a video, or
-// as a download.
-func (s *Server) handleContent(open contentOpener) callerHandler {
+// A contentHandler handles a request for content, which is open until it returns.
+type contentHandler func(w http.ResponseWriter, r *http.Request, caller generators.Caller, c *content) error
+
+// with returns a handler that opens content for another.
+func (open contentOpener) with(handle contentHandler) callerHandler {
 	return func(w http.ResponseWriter, r *http.Request, caller generators.Caller) error {
 		c, err := open(r, caller)
 		if err != nil {
 			return err
 		}
 		defer c.body.Close()
-		serveContent(w, r, responseMediaType(c.artifact.MediaType), downloadName(&c.artifact), c.modified, c.body)
-		return nil
+		return handle(w, r, caller, c)
 	}
+}
+
+// handleContent serves content as a picture, a sound or a video, or as a download.
+func handleContent(w http.ResponseWriter, r *http.Request, _ generators.Caller, c *content) error {
+	serveContent(w, r, responseMediaType(c.artifact.MediaType), downloadName(&c.artifact), c.modified, c.body)
+	return nil
 }

@@ -264,9 +264,9 @@ func (s *Server) routes(compress func(http.Handler) http.Handler) *http.ServeMux
 	for path, open := range map[string]contentOpener{
 		"/runs/{id}/result": s.openResult, "/runs/{id}/artifacts/{seq}": s.openArtifact, "/asks/{id}/evidence/{n}": s.openEvidence,
 	} {
-		mux.Handle("GET "+path, s.authenticated(s.handleContent(open)))
-		page("GET "+path+"/view", s.handleContentView(open))
-		page("GET "+path+"/chart.svg", s.handleChartSVG(open))
+		mux.Handle("GET "+path, s.authenticated(open.with(handleContent)))
+		page("GET "+path+"/view", open.with(s.handleContentView))
+		page("GET "+path+"/chart.svg", open.with(handleChartSVG))
 	}
 	if s.identifier == nil {
 		mux.Handle("GET /login", s.unauthenticated(s.handleLogin))

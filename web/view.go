@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"mime"
 	"net/http"
@@ -27,29 +26,22 @@ import (
 // artifact, of up to 64 MiB, and may hold a key for each row.
 const maxReaders = 2
 
-// handleContentView returns a handler of the page that shows content alone: as a page of a
-// table, as a tree, or as a run's page shows it.
-func (s *Server) handleContentView(open contentOpener) callerHandler {
-	return func(w http.ResponseWriter, r *http.Request, caller generators.Caller) error {
-		c, err := open(r, caller)
-		if err != nil {
-			return err
-		}
-		defer c.body.Close()
-		v, err := parseView(r.URL.Query(), c)
-		if err != nil {
-			return err
-		}
-		release, err := s.acquireReader(r.Context())
-		if err != nil {
-			return err
-		}
-		defer release()
-		if v.separator != 0 {
-			return asContentError(v.writeDelimited(w, r, release))
-		}
-		return asContentError(s.renderView(w, r, caller, v, release))
+// handleContentView serves the page that shows content alone: as a page of a table, as a
+// tree, or as a run's page shows it.
+func (s *Server) handleContentView(w http.ResponseWriter, r *http.Request, caller generators.Caller, c *content) error {
+	v, err := parseView(r.URL.Query(), c)
+	if err != nil {
+		return err
 	}
+	release, err := s.acquireReader(r.Context())
+	if err != nil {
+		return err
+	}
+	defer release()
+	if v.separator != 0 {
+		return asContentError(v.writeDelimited(w, r, release))
+	}
+	return asContentError(s.renderView(w, r, caller, v, release))
 }
 
 // acquireReader waits for a place to read content. Release may be called more than once.
@@ -280,24 +272,17 @@ func asContentError(err error) error {
 	return err
 }
 
-// handleChartSVG returns a handler of a chart as a picture.
-func (s *Server) handleChartSVG(open contentOpener) callerHandler {
-	return func(w http.ResponseWriter, r *http.Request, caller generators.Caller) error {
-		c, err := open(r, caller)
-		if err != nil {
-			return err
-		}
-		defer c.body.Close()
-		body, err := io.ReadAll(io.LimitReader(c.body, maxChart))
-		if err != nil {
-			return err
-		}
-		drawn, ok := chart.Parse("chart", body)
-		if media, _, _ := mime.ParseMediaType(c.artifact.MediaType); !ok || media != generators.ChartType || drawn.IsEmpty() {
-			return statusErrorf(http.StatusNotFound, "There is no chart here.")
-		}
-		name := fmt.Sprintf("%s.svg", strings.TrimSuffix(downloadName(&c.artifact), ".json"))
-		serveContent(w, r, "image/svg+xml", name, time.Time{}, strings.NewReader(drawn.Picture(c.artifact.Title)))
-		return nil
+// handleChartSVG serves a chart as a picture.
+func handleChartSVG(w http.ResponseWriter, r *http.Request, _ generators.Caller, c *content) error {
+	body, err := io.ReadAll(io.LimitReader(c.body, maxChart))
+	if err != nil {
+		return err
 	}
+	drawn, ok := chart.Parse("chart", body)
+	if media, _, _ := mime.ParseMediaType(c.artifact.MediaType); !ok || media != generators.ChartType || drawn.IsEmpty() {
+		return statusErrorf(http.StatusNotFound, "There is no chart here.")
+	}
+	name := strings.TrimSuffix(downloadName(&c.artifact), ".json") + ".svg"
+	serveContent(w, r, "image/svg+xml", name, time.Time{}, strings.NewReader(drawn.Picture(c.artifact.Title)))
+	return nil
 }

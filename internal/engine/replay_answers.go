@@ -34,9 +34,9 @@ type recordedAnswers struct {
 // that were answered with secrets or files, or not at all, and all later ones are asked.
 // If the run asks something else, that question says so, and it and all later ones are
 // asked. Somebody who agreed to what can't be undone agreed to that run only: a destructive
-// confirmation is asked, unless it was declined. The answers are the caller's, who must be one who may give them, and are in memory
-// only: a run that is resumed by another process asks. Req says how it is started; its photon
-// and arguments are set.
+// confirmation is asked, unless it was declined. The answers are the caller's, who must be
+// one who may give them, and are in memory only: a run that is resumed by another process
+// asks. Replay sets the photon and the arguments of req.
 //
 // The error is that of [Engine.Start], [ErrRunNotFound], or [ErrInputUnknown].
 func (e *Engine) Replay(ctx context.Context, caller generators.Caller, id string, until uint64, req StartRequest) (Info, error) {

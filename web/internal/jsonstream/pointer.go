@@ -48,31 +48,28 @@ func (r *Reader) seekChild(token string) error {
 }
 
 func (r *Reader) seekMember(name string) error {
-	if err := r.Enter('{'); err != nil {
-		return err
-	}
-	for {
-		switch more, err := r.More(); {
-		case err != nil:
-			return err
-		case !more:
-			return ErrNotFound
-		}
-		if found, err := r.Name(); err != nil || found == name {
-			return err
-		}
-		if err := r.Skip(); err != nil {
-			return err
-		}
-	}
+	return r.seekIn('{', func() (bool, error) {
+		found, err := r.Name()
+		return found == name, err
+	})
 }
 
 func (r *Reader) seekElement(token string) error {
-	n, err := strconv.ParseUint(token, 10, 63)
-	if err != nil || strconv.FormatUint(n, 10) != token {
+	index, err := strconv.ParseUint(token, 10, 63)
+	if err != nil || strconv.FormatUint(index, 10) != token {
 		return ErrNotFound
 	}
-	if err := r.Enter('['); err != nil {
+	next := uint64(0)
+	return r.seekIn('[', func() (bool, error) {
+		next++
+		return next-1 == index, nil
+	})
+}
+
+// seekIn enters an object or a list, and reads up to its first value that is wanted. IsWanted
+// reads the name of a member.
+func (r *Reader) seekIn(bracket byte, isWanted func() (bool, error)) error {
+	if err := r.Enter(bracket); err != nil {
 		return err
 	}
 	for {
@@ -81,10 +78,10 @@ func (r *Reader) seekElement(token string) error {
 			return err
 		case !more:
 			return ErrNotFound
-		case n == 0:
-			return nil
 		}
-		n--
+		if wanted, err := isWanted(); err != nil || wanted {
+			return err
+		}
 		if err := r.Skip(); err != nil {
 			return err
 		}

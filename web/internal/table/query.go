@@ -1,7 +1,6 @@
 package table
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -91,7 +90,7 @@ func (t *Table) readSorted(ctx context.Context, q Query, columns int, p *Page) e
 // matching returns the rows with a text, and counts all rows.
 func (t *Table) matching(ctx context.Context, text string, total *int) iter.Seq2[rawRow, error] {
 	return func(yield func(rawRow, error) bool) {
-		wanted := []byte(strings.ToLower(text))
+		wanted := strings.ToLower(text)
 		var cells []json.RawMessage
 		for row, err := range t.all(ctx) {
 			if err != nil {
@@ -99,9 +98,9 @@ func (t *Table) matching(ctx context.Context, text string, total *int) iter.Seq2
 				return
 			}
 			*total++
-			if len(wanted) > 0 {
+			if wanted != "" {
 				cells = t.cells(row.raw, len(t.Columns), cells)
-				if !slices.ContainsFunc(cells, func(c json.RawMessage) bool { return containsFold(c, wanted) }) {
+				if !slices.ContainsFunc(cells, func(c json.RawMessage) bool { return contains(c, wanted) }) {
 					continue
 				}
 			}
@@ -112,39 +111,9 @@ func (t *Table) matching(ctx context.Context, text string, total *int) iter.Seq2
 	}
 }
 
-// containsFold reports whether the text of a cell contains a text in lower case.
-func containsFold(cell json.RawMessage, wanted []byte) bool {
-	text := []byte(cell)
-	switch {
-	case rawjson.IsPlainText(cell):
-		text = text[1 : len(text)-1]
-	case len(cell) > 0 && cell[0] != 'n' && (cell[0] < '0' || cell[0] > '9'): // other than numbers and null
-		return bytes.Contains(bytes.ToLower([]byte(cellText(cell))), wanted)
-	case string(cell) == "null":
-		return false
-	}
-	for ; len(text) >= len(wanted); text = text[1:] {
-		if lowerASCII(text[0]) == wanted[0] && equalFoldASCII(text[:len(wanted)], wanted) {
-			return true
-		}
-	}
-	return false
-}
-
-func equalFoldASCII(text, lower []byte) bool {
-	for i, c := range text {
-		if lowerASCII(c) != lower[i] {
-			return false
-		}
-	}
-	return true
-}
-
-func lowerASCII(c byte) byte {
-	if 'A' <= c && c <= 'Z' {
-		return c + 'a' - 'A'
-	}
-	return c
+// contains reports whether the text of a cell contains a text in lower case.
+func contains(cell json.RawMessage, wanted string) bool {
+	return strings.Contains(strings.ToLower(cellText(cell)), wanted)
 }
 
 // maxKey is how much of a text rows are sorted by, in bytes.

@@ -30,7 +30,8 @@ const MaxContent = markup.MaxText
 
 // SetTable sets the page of a table to show.
 func (p *Content) SetTable(columns []string, page table.Page) {
-	p.As, p.hasOtherFormat = "table", isJSON(mediaTypeOf(p.Artifact.MediaType)) && p.Artifact.MediaType == generators.JSONType
+	media := mediaTypeOf(p.Artifact.MediaType)
+	p.As, p.hasOtherFormat = "table", isJSON(media) && media != generators.TableType && media != generators.ChartType
 	p.table = newBrowsedTable(p.Artifact.Title, p.URL, p.At, columns, p.Query, page)
 	p.table.fullDataNote = "The CSV has all of it."
 }
