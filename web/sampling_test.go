@@ -198,6 +198,8 @@ func TestSamplingOverHTTP(t *testing.T) {
 	post(`{"action":"approve","review":true,"model":"small"}`, http.StatusAccepted)
 	<-arrived
 	post(`{"action":"approve"}`, http.StatusConflict)
+	for read().Sampling.Text == "" { // the server has sent it, and it is on its way
+	}
 	post(`{"action":"stop"}`, http.StatusAccepted)
 	if d := read().Sampling; d.Phase != "stopped" || d.Text != "Sho" || d.Call != 1 || d.Model != "small" {
 		t.Errorf("stopped, it is %+v", d)

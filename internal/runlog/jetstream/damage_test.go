@@ -128,7 +128,7 @@ var makeThirtyRuns = sync.OnceValues(func() (dir string, err error) {
 	if err := l.AdvanceHighWater(context.Background()); err != nil {
 		return dir, err
 	}
-	if err := os.CopyFS(filepath.Join(dir, "killed"), os.DirFS(clean)); err != nil {
+	if err := copyUnchanged(filepath.Join(dir, "killed"), clean); err != nil {
 		return dir, err
 	}
 	if err := l.Close(); err != nil {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"os"
 	"os/exec"
@@ -238,10 +239,54 @@ func TestTornLastBlock(t *testing.T) {
 func copyFolder(t *testing.T, dir string) string {
 	t.Helper()
 	to := filepath.Join(t.TempDir(), "log")
-	if err := os.CopyFS(to, os.DirFS(dir)); err != nil {
+	if err := copyUnchanged(to, dir); err != nil {
 		t.Fatal(err)
 	}
 	return to
+}
+
+// copyUnchanged copies a folder, again and again until nothing in it changed meanwhile:
+// an open log also writes and removes files by itself, so that a single copy can have
+// files of different moments.
+func copyUnchanged(to, dir string) error {
+	for {
+		before, err := listFiles(dir)
+		if err != nil {
+			return err
+		}
+		copyErr := os.CopyFS(to, os.DirFS(dir))
+		after, err := listFiles(dir)
+		if err != nil {
+			return err
+		}
+		if before == after {
+			return copyErr
+		}
+		if err := os.RemoveAll(to); err != nil {
+			return err
+		}
+	}
+}
+
+// listFiles returns the paths, sizes and times of change of what is in a folder.
+func listFiles(dir string) (string, error) {
+	var list strings.Builder
+	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		var info fs.FileInfo
+		if err == nil {
+			info, err = d.Info()
+		}
+		switch {
+		case errors.Is(err, fs.ErrNotExist): // removed since its folder was read
+			fmt.Fprintln(&list, path, "is gone")
+		case err != nil:
+			return err
+		default:
+			fmt.Fprintln(&list, path, info.Size(), info.ModTime().UnixNano())
+		}
+		return nil
+	})
+	return list.String(), err
 }
 
 func fileSize(t *testing.T, path string) int {
