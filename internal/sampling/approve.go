@@ -51,11 +51,15 @@ func (s *Service) Approve(ctx context.Context, caller generators.Caller, surface
 		return err
 	}
 	approval.By, approval.Surface = &caller, surface
-	err = s.beginNumbered(caller, askID, d.Call, approval, body, nil)
-	if err == nil && d.Standing != nil {
+	c, err := s.begin(caller, askID, d.Call, approval, body, nil)
+	if err != nil {
+		return err
+	}
+	if d.Standing != nil { // before the tool gets the reply, and can ask again
 		s.addStanding(caller, open, approval.Model, d.Standing)
 	}
-	return err
+	go c.run()
+	return nil
 }
 
 // prepare returns what is approved, and the bytes to be sent.

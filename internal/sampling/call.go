@@ -40,27 +40,24 @@ type call struct {
 	total   strings.Builder
 }
 
-// begin records an approval as the next call of a question and calls the model.
-func (s *Service) begin(caller generators.Caller, askID string, a runlog.Approval, body []byte, standing *Standing) error {
-	return s.beginNumbered(caller, askID, 0, a, body, standing)
-}
-
-func (s *Service) beginNumbered(caller generators.Caller, askID string, number int, a runlog.Approval, body []byte, standing *Standing) error {
+// begin records an approval as a call of a question: that with a number, or the next one
+// if it is 0. The caller runs the call.
+func (s *Service) begin(caller generators.Caller, askID string, number int, a runlog.Approval, body []byte, standing *Standing) (*call, error) {
 	open, err := s.engine.OpenAsk(s.ctx, caller, askID)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	s.mu.Lock()
 	if s.closed {
 		s.mu.Unlock()
-		return engine.ErrClosing
+		return nil, engine.ErrClosing
 	}
 	s.calls.Add(1) // before Close waits
 	s.mu.Unlock()
 	number, err = s.engine.RecordSampling(s.ctx, caller, askID, runlog.Sampling{Call: number, Approved: &a})
 	if err != nil {
 		s.calls.Done()
-		return err
+		return nil, err
 	}
 	c := &call{
 		service: s, askID: askID, number: number, photon: open.Photon, owner: open.Owner, approval: a, model: s.models.Lookup(a.Model), body: body,
@@ -72,8 +69,7 @@ func (s *Service) beginNumbered(caller generators.Caller, askID string, number i
 	s.mu.Lock()
 	s.running[askID] = c
 	s.mu.Unlock()
-	go c.run()
-	return nil
+	return c, nil
 }
 
 // run calls the model and records what it replies.

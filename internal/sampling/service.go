@@ -193,7 +193,12 @@ func (s *Service) resumeCall(operator generators.Caller, id string, state *State
 	if _, err := s.engine.RecordSampling(s.ctx, operator, id, runlog.Sampling{Call: state.Call, Ended: &cut}); err != nil || body == nil {
 		return err
 	}
-	return s.begin(operator, id, again, body, nil)
+	c, err := s.begin(operator, id, 0, again, body, nil)
+	if err != nil {
+		return err
+	}
+	go c.run()
+	return nil
 }
 
 // repeatBody returns the bytes of a request that was cut, if they may be sent again, and a

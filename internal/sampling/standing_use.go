@@ -71,9 +71,12 @@ func (s *Service) approveByStanding(askID string) error {
 			continue
 		}
 		approval.Standing, approval.By, approval.Surface = summary, &a.By, Surface
-		if s.begin(operator, askID, approval, body, a) != nil { // a person was faster
+		c, err := s.begin(operator, askID, 0, approval, body, a)
+		if err != nil { // a person was faster
 			s.giveBack(a, 1, most)
+			return nil
 		}
+		go c.run()
 		return nil
 	}
 	return nil
