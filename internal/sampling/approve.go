@@ -162,9 +162,11 @@ func (s *Service) Stop(ctx context.Context, caller generators.Caller, askID stri
 	if _, err := s.openSample(ctx, caller, askID); err != nil {
 		return err
 	}
+	s.begins.Lock() // whoever read an approval in the log can stop its call
 	s.mu.Lock()
 	c := s.running[askID]
 	s.mu.Unlock()
+	s.begins.Unlock()
 	if c == nil {
 		return ErrNotReplying
 	}

@@ -47,6 +47,8 @@ func (s *Service) begin(caller generators.Caller, askID string, number int, a ru
 	if err != nil {
 		return nil, err
 	}
+	s.begins.RLock()
+	defer s.begins.RUnlock()
 	s.mu.Lock()
 	if s.closed {
 		s.mu.Unlock()

@@ -203,6 +203,22 @@ func TestStop(t *testing.T) {
 	}
 }
 
+// A call can be stopped as soon as anybody can see that it was approved.
+func TestStopAtOnce(t *testing.T) {
+	s := llmtest.New(t, func(x *llmtest.Call) { x.WaitUntilGone() })
+	b := open(t, nil, s.Models(`"name":"m"`))
+	run, id := b.ask("x")
+	approved := make(chan error, 1)
+	go func() { approved <- b.Approve(t.Context(), ada, "browser", id, sampling.Decision{}) }()
+	b.waitFor(run, sampled(func(d runlog.Sampling) bool { return d.Approved != nil }))
+	if err := b.Stop(t.Context(), ada, id); err != nil {
+		t.Errorf("stopped at once: %v", err)
+	}
+	if err := <-approved; err != nil || b.state(id).Phase != sampling.Stopped {
+		t.Errorf("%v, and the state is %+v", err, b.state(id))
+	}
+}
+
 // A call that fails says why, and another model may be asked.
 func TestFailure(t *testing.T) {
 	s := llmtest.New(t, func(x *llmtest.Call) {

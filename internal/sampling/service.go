@@ -56,6 +56,8 @@ type Service struct {
 	cancel context.CancelCauseFunc
 	calls  sync.WaitGroup
 
+	begins sync.RWMutex // held for reading while a call begins
+
 	mu       sync.Mutex
 	running  map[string]*call         // by question
 	deciding map[string]chan struct{} // by question; closed when standing approvals have been tried
