@@ -46,6 +46,19 @@ func newCallerEngine(t testing.TB, photons ...*generators.Photon) (*engine.Engin
 // newCallerSite serves an engine's runs.
 func newCallerSite(t testing.TB, e *engine.Engine, photons *generators.Registry, c web.Config) *site {
 	t.Helper()
+	s := newInProcessSite(t, e, photons, c)
+	s.Server, s.transport = httptest.NewServer(s.web), nil
+	t.Cleanup(func() {
+		s.web.Close()
+		s.Server.Close()
+	})
+	return s
+}
+
+// newInProcessSite serves an engine's runs without a network, so that in a bubble no time
+// passes but what the test waits.
+func newInProcessSite(t testing.TB, e *engine.Engine, photons *generators.Registry, c web.Config) *site {
+	t.Helper()
 	c.Engine, c.Photons = e, photons
 	if c.Keys.ID == "" {
 		c.Keys = identity.NewKeys()
@@ -54,12 +67,24 @@ func newCallerSite(t testing.TB, e *engine.Engine, photons *generators.Registry,
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &site{Server: httptest.NewServer(server), t: t, web: server, engine: e}
-	t.Cleanup(func() {
-		server.Close()
-		s.Server.Close()
-	})
-	return s
+	t.Cleanup(server.Close)
+	return &site{Server: &httptest.Server{URL: "http://localhost"}, t: t, web: server, engine: e, transport: handlerTransport{server}}
+}
+
+// A handlerTransport has requests handled as if they came from this machine. A response is
+// there once its handler has returned.
+type handlerTransport struct{ http.Handler }
+
+// RoundTrip implements [http.RoundTripper].
+func (h handlerTransport) RoundTrip(r *http.Request) (*http.Response, error) {
+	received := httptest.NewRequestWithContext(r.Context(), r.Method, r.URL.RequestURI(), r.Body)
+	received.Header, received.ContentLength, received.RemoteAddr = r.Header, r.ContentLength, "127.0.0.1:1"
+	received.Host = cmp.Or(r.Host, r.URL.Host)
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, received)
+	res := w.Result()
+	res.Request = r
+	return res, nil
 }
 
 // signIn signs a browser in as the operator.

@@ -28,6 +28,8 @@ type site struct {
 	t      testing.TB
 	web    *web.Server
 	engine *engine.Engine
+	// transport transports the requests of sessions; nil is the network.
+	transport http.RoundTripper
 }
 
 func newSite(t testing.TB, token string, photons ...*generators.Photon) *site {
@@ -91,7 +93,7 @@ func (s *site) newSession() *browserSession {
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	client := &http.Client{Jar: jar} // without a timeout, which would cut a stream short on a busy machine
+	client := &http.Client{Jar: jar, Transport: s.transport} // without a timeout, which would cut a stream short on a busy machine
 	client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	return &browserSession{site: s, client: client}
 }

@@ -10,8 +10,10 @@ import (
 
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/budget"
 	"github.com/photon-beam/beam/internal/engine"
 	"github.com/photon-beam/beam/internal/runlog"
+	"github.com/photon-beam/beam/web"
 )
 
 // TestAThousandFollowers checks that a thousand readers of one run each receive every
@@ -34,7 +36,10 @@ func TestAThousandFollowers(t *testing.T) {
 		}
 		return "done", nil
 	}, nil)
-	p := newSite(t, "", talker).newSession()
+	p := newSiteWith(t, func(c *web.Config) { // a stream that its reader has left counts until the server notices
+		twice := int64(2 * followers)
+		c.Streams = budget.New(budget.Streams, budget.Limit{Each: twice, All: twice})
+	}, talker).newSession()
 	run := p.startRun("talker", "{}")
 	received := p.follow(run.Events, "", isElicitation)
 

@@ -12,11 +12,13 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/audit"
 	"github.com/photon-beam/beam/internal/callers"
+	"github.com/photon-beam/beam/internal/engine"
 	"github.com/photon-beam/beam/internal/programtest"
 	"github.com/photon-beam/beam/internal/users"
 	"github.com/photon-beam/beam/web"
@@ -33,7 +35,13 @@ type team struct {
 	audit   string
 }
 
-func newTeam(t testing.TB, keys identity.Keys, token string, proxies ...netip.Prefix) *team {
+func newTeam(t testing.TB, keys identity.Keys, token string) *team {
+	t.Helper()
+	return newTeamAt(t, newCallerSite, keys, token)
+}
+
+// newTeamAt is [newTeam] with a function that makes the site.
+func newTeamAt(t testing.TB, newSite func(testing.TB, *engine.Engine, *generators.Registry, web.Config) *site, keys identity.Keys, token string, proxies ...netip.Prefix) *team {
 	t.Helper()
 	dir := t.TempDir()
 	m := &team{file: filepath.Join(dir, "users.json"), tokens: make(map[string]string), audit: filepath.Join(dir, "audit.jsonl")}
@@ -53,7 +61,7 @@ func newTeam(t testing.TB, keys identity.Keys, token string, proxies ...netip.Pr
 	}
 	t.Cleanup(func() { log.Close() })
 	e, photons := newCallerEngine(t)
-	m.photons, m.site = photons, newCallerSite(t, e, photons, web.Config{Keys: keys, Users: store, Token: token, Audit: log, TrustedProxies: proxies})
+	m.photons, m.site = photons, newSite(t, e, photons, web.Config{Keys: keys, Users: store, Token: token, Audit: log, TrustedProxies: proxies})
 	go store.Watch(t.Context())
 	return m
 }
@@ -266,38 +274,45 @@ func mustParse(t testing.TB, address string) *url.URL {
 func TestRightCredentialsAreNeverLockedOut(t *testing.T) {
 	const long, short = "0123456789abcdef0123456789abcdef", "a token to guess"
 	for _, shared := range []string{long, short} {
-		m := newTeam(t, identity.NewKeys(), shared)
-		for i := range 30 {
-			m.newSession().request("GET", "/runs", "", bearer(fmt.Sprint("guess-", i))...).Body.Close()
-		}
-		expectStatus(t, m.newSession().request("GET", "/runs", "", bearer("another guess")...), http.StatusTooManyRequests)
-		expectStatus(t, m.newSession().request("GET", "/runs", "", append(bearer(m.tokens["ada"]), "Accept", "application/json")...), http.StatusOK)
-		m.signInAs("ben")
-		expectStatus(t, m.newSession().request("GET", m.web.SignInURL(""), "", "Accept", "text/html"), http.StatusSeeOther)
-		want := http.StatusOK
-		if shared == short {
-			want = http.StatusTooManyRequests // it may be a guess
-		}
-		expectStatus(t, m.newSession().request("GET", "/runs", "", append(bearer(shared), "Accept", "application/json")...), want)
+		synctest.Test(t, func(t *testing.T) { checkLockOut(t, shared, shared == short) })
 	}
+}
+
+// checkLockOut checks who gets in to a site with a server's token, after many wrong
+// credentials.
+func checkLockOut(t *testing.T, shared string, isGuessable bool) {
+	m := newTeamAt(t, newInProcessSite, identity.NewKeys(), shared)
+	for i := range 30 {
+		m.newSession().request("GET", "/runs", "", bearer(fmt.Sprint("guess-", i))...).Body.Close()
+	}
+	expectStatus(t, m.newSession().request("GET", "/runs", "", bearer("another guess")...), http.StatusTooManyRequests)
+	expectStatus(t, m.newSession().request("GET", "/runs", "", append(bearer(m.tokens["ada"]), "Accept", "application/json")...), http.StatusOK)
+	m.signInAs("ben")
+	expectStatus(t, m.newSession().request("GET", m.web.SignInURL(""), "", "Accept", "text/html"), http.StatusSeeOther)
+	want := http.StatusOK
+	if isGuessable {
+		want = http.StatusTooManyRequests // it may be a guess
+	}
+	expectStatus(t, m.newSession().request("GET", "/runs", "", append(bearer(shared), "Accept", "application/json")...), want)
 }
 
 // TestStreamsEndWithTheSession checks that a stream ends when an identity provider no longer
 // vouches for the person who opened it, and that nobody gets in with the session then.
 func TestStreamsEndWithTheSession(t *testing.T) {
-	keys := identity.NewKeys()
-	e, photons := newCallerEngine(t)
-	s := newCallerSite(t, e, photons, web.Config{Keys: keys, OpenID: openid.New(openid.Config{Issuer: "https://idp.example", ClientID: "beam", Keys: keys})})
-	cookie := httptest.NewRecorder()
-	person := identity.Person{Caller: callers.OpenID("https://idp.example", "42", "Ada", nil), Until: time.Now().Add(3 * time.Second)}
-	if err := identity.NewSessions(identity.SessionConfig{Keys: keys, Persons: true}).SignInPerson(cookie, httptest.NewRequest("GET", "/", nil), person); err != nil {
-		t.Fatal(err)
-	}
-	signedIn := []string{"Cookie", cookie.Result().Cookies()[0].String(), "Datastar-Request", "true"}
-	stream := s.newSession().request("GET", "/updates?page=runs", "", signedIn...)
-	expectStatus(t, stream, http.StatusOK)
-	if _, err := io.Copy(io.Discard, stream.Body); err != nil {
-		t.Logf("the stream ends with %v", err)
-	}
-	expectStatus(t, s.newSession().request("GET", "/updates?page=runs", "", signedIn...), http.StatusUnauthorized)
+	synctest.Test(t, func(t *testing.T) {
+		keys, began := identity.NewKeys(), time.Now()
+		e, photons := newCallerEngine(t)
+		s := newInProcessSite(t, e, photons, web.Config{Keys: keys, OpenID: openid.New(openid.Config{Issuer: "https://idp.example", ClientID: "beam", Keys: keys})})
+		cookie := httptest.NewRecorder()
+		person := identity.Person{Caller: callers.OpenID("https://idp.example", "42", "Ada", nil), Until: began.Add(time.Hour)}
+		if err := identity.NewSessions(identity.SessionConfig{Keys: keys, Persons: true}).SignInPerson(cookie, httptest.NewRequest("GET", "/", nil), person); err != nil {
+			t.Fatal(err)
+		}
+		signedIn := []string{"Cookie", cookie.Result().Cookies()[0].String(), "Datastar-Request", "true"}
+		expectStatus(t, s.newSession().request("GET", "/updates?page=runs", "", signedIn...), http.StatusOK) // until it ends
+		if took := time.Since(began); took < time.Hour || took > time.Hour+time.Second {
+			t.Errorf("the stream ended after %s", took)
+		}
+		expectStatus(t, s.newSession().request("GET", "/updates?page=runs", "", signedIn...), http.StatusUnauthorized)
+	})
 }

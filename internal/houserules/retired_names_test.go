@@ -63,7 +63,8 @@ var retiredTypes = map[string]string{
 // currentPhrases are standard terms that contain a retired word.
 var currentPhrases = regexp.MustCompile(`(?i)in_?flight|round_?trip`)
 
-// skippedFolders hold no code of ours.
+// skippedFolders hold no code of ours. Other programs may write to them, and remove folders,
+// while a test reads the tree.
 var skippedFolders = []string{".git", "node_modules", "bin", "dist", "results", "screenshots", "vendor", "testdata"}
 
 // A reader who knows MCP, Go and durable execution needs no glossary: names use

@@ -7,6 +7,7 @@ import (
 	"go/token"
 	"io/fs"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -21,7 +22,7 @@ func TestSleepsHaveReasons(t *testing.T) {
 		switch {
 		case err != nil:
 			return err
-		case d.IsDir() && (d.Name() == "node_modules" || d.Name() == ".git"):
+		case d.IsDir() && slices.Contains(skippedFolders, d.Name()):
 			return filepath.SkipDir
 		case strings.HasSuffix(path, "_test.go"):
 			checkSleeps(t, path)

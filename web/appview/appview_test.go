@@ -3,7 +3,6 @@ package appview
 import (
 	"context"
 	"encoding/base64"
-	"errors"
 	"fmt"
 	"regexp"
 	"runtime"
@@ -15,6 +14,7 @@ import (
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/engine"
 	"github.com/photon-beam/beam/internal/mcp/apps"
+	"github.com/photon-beam/beam/internal/programtest"
 	"github.com/photon-beam/beam/internal/runlog"
 	"github.com/photon-beam/beam/internal/runlog/blob"
 )
@@ -64,7 +64,12 @@ func run(t *testing.T, f generators.Func[struct{}, string]) (v *Views, id string
 	t.Cleanup(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 		defer cancel()
-		if err := errors.Join(e.Close(ctx), blobs.Close()); err != nil {
+		var err error
+		stopped := func() bool { err = e.Close(ctx); return err == nil } // within two seconds, unless the machine stands still
+		if programtest.Poll(stopped); err != nil {
+			t.Error(err)
+		}
+		if err := blobs.Close(); err != nil {
 			t.Error(err)
 		}
 	})
