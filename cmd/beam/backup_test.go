@@ -12,6 +12,7 @@ import (
 	"sync"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/photon-beam/beam/internal/programtest"
 )
@@ -45,7 +46,7 @@ func TestBackupWhileRunsContinue(t *testing.T) {
 	s.uploadFile(s.waitForAsk(vault, "file"), strings.Repeat("z", 400<<10))
 	waits := s.waitForAsk(vault, "go")
 
-	done := make(chan struct{})
+	done, several := make(chan struct{}), make(chan struct{})
 	var busy sync.WaitGroup
 	var wizards []string
 	busy.Go(func() {
@@ -62,8 +63,16 @@ func TestBackupWhileRunsContinue(t *testing.T) {
 				s.answer(s.waitForAsk(id, "account"), `{"email":"ada@example.org","role":"admin"}`)
 				s.answer(s.waitForAsk(id, "confirm"), `{"confirm":true}`)
 			}
+			if len(wizards) == 3 {
+				close(several)
+			}
 		}
 	})
+	select {
+	case <-several: // of which some wait
+	case <-time.After(programtest.WaitTimeout):
+		t.Fatal("the wizards don't go on")
+	}
 	backed := regexp.MustCompile(`^backed up ([\d,]+) runs? \([\d,]+ entries\) and [1-9][\d,]* files?: keep the file private`)
 	for range 5 {
 		if said := runBeam(t, 0, "backup", file, "--data", filepath.Join(dir, "data")); !backed.MatchString(said) {
@@ -104,16 +113,16 @@ func finishWizards(t *testing.T, s *server, wizards []string) {
 	t.Helper()
 	var all struct{ Runs []runInfo }
 	s.getJSON("/runs", &all)
-	there := make(map[string]runInfo)
+	there := make(map[string]bool)
 	for _, r := range all.Runs {
-		there[r.ID] = r
+		there[r.ID] = true
 	}
 	open := 0
 	for i, id := range wizards {
-		r, ok := there[id]
-		if !ok {
+		if !there[id] {
 			continue // it began after the backup
 		}
+		r := s.waitWhileWorking(id) // it may have worked when it was backed up
 		for _, step := range []struct{ key, content string }{
 			{"name", fmt.Sprintf(`{"name":"Ada %d"}`, i+1)}, {"account", `{"email":"ada@example.org","role":"admin"}`}, {"confirm", `{"confirm":true}`},
 		} {

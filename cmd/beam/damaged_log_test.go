@@ -95,8 +95,8 @@ func acceptLoss(t *testing.T, dir string, runs []string) {
 		t.Errorf("%d runs are left", len(left.Runs))
 	}
 	for _, r := range left.Runs {
-		if r.State != "waiting" {
-			t.Errorf("run %s is %s", r.ID, r.State)
+		if now := s.waitWhileWorking(r.ID); now.State != "waiting" { // it works if its question was lost
+			t.Errorf("run %s is %s", r.ID, now.State)
 		}
 		s.answer(s.waitForAsk(r.ID, "name"), `{"name":"Ada"}`)
 		s.waitForAsk(r.ID, "account")

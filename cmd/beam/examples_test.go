@@ -4,7 +4,9 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
+	"errors"
 	"io"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -81,9 +83,8 @@ func TestExamplesOfHelp(t *testing.T) {
 			}
 		}
 	}
-	opened, err := os.ReadFile(filepath.Join(beam.dir, "opened"))
-	if n := strings.Count(string(opened), "/sign-in-"); err != nil || n != 2 {
-		t.Errorf("%d sign-in addresses were opened by open and serve --open, in %s (%v)", n, opened, err)
+	if n := beam.countOpened(); n != 2 {
+		t.Errorf("%d sign-in addresses were opened by open and serve --open", n)
 	}
 }
 
@@ -151,14 +152,27 @@ func (s *servedState) runServeExample(line string) {
 	serve.Cancel = func() error { return serve.Process.Signal(os.Interrupt) }
 	serve.Env = append(slices.Clip(s.env), "XDG_STATE_HOME="+s.t.TempDir(), "BEAM_ADDR=127.0.0.1:0")
 	serve.Stdout, serve.Stderr = console, s.t.Output()
+	opened := s.countOpened()
 	if err := serve.Start(); err != nil {
 		s.t.Fatal(err)
 	}
 	if _, err := console.WaitForBaseURL(ctx); err != nil {
 		s.t.Errorf("%s: %v", line, err)
 	}
+	if strings.Contains(line, "--open") && !programtest.Poll(func() bool { return s.countOpened() > opened }) {
+		s.t.Errorf("%s: no browser is opened", line)
+	}
 	cancel()
 	_ = serve.Wait()
+}
+
+// countOpened counts the sign-in addresses that were opened.
+func (s *servedState) countOpened() int {
+	opened, err := os.ReadFile(filepath.Join(s.dir, "opened"))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		s.t.Fatal(err)
+	}
+	return strings.Count(string(opened), "/sign-in-")
 }
 
 // runDevExample develops the module that the example of new has written, and interrupts it
@@ -200,9 +214,11 @@ func (s *servedState) runClientExample(config string) {
 		s.t.Fatalf("%s: %v", config, err)
 	}
 	for _, server := range c.Servers {
-		cmd := exec.Command(s.program, slices.DeleteFunc(server.Args, func(arg string) bool { return arg == "--open" })...)
+		messages := filepath.Join(s.t.TempDir(), "messages")
+		writeFile(s.t, messages, `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"x","version":"1"}}}`+"\n")
+		args := slices.DeleteFunc(server.Args, func(arg string) bool { return arg == "--open" })
+		cmd := exec.Command("talk", append([]string{messages, s.program}, args...)...)
 		cmd.Env = s.env
-		cmd.Stdin = strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"x","version":"1"}}}` + "\n")
 		out, err := cmd.Output()
 		if err != nil || server.Command != "beam" || !strings.Contains(string(out), `"serverInfo"`) {
 			s.t.Errorf("%s: %v: %s", config, err, out)

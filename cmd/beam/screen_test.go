@@ -1,12 +1,16 @@
 package main
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
 	"testing"
+
+	"github.com/charmbracelet/x/ansi"
 
 	"github.com/photon-beam/beam/internal/programtest"
 )
@@ -64,6 +68,21 @@ func (s *tmuxScreen) waitFor(pattern string) string {
 		s.t.Fatalf("the screen doesn't show %s:\n%s", pattern, screen)
 	}
 	return screen
+}
+
+// record returns a function that returns, without its styles, all that is written to the
+// terminal from now on: a screen that lasts for seconds may be over before it is looked at.
+func (s *tmuxScreen) record() (written func() string) {
+	s.t.Helper()
+	file := filepath.Join(s.t.TempDir(), "written")
+	s.tmux("pipe-pane", "exec cat > "+file)
+	return func() string {
+		raw, err := os.ReadFile(file)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			s.t.Fatal(err)
+		}
+		return ansi.Strip(string(raw))
+	}
 }
 
 // expectNot fails if the screen, with all that was written, matches.

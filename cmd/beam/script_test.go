@@ -22,6 +22,7 @@ import (
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/generators/shipped"
+	"github.com/photon-beam/beam/internal/programtest"
 )
 
 func TestMain(m *testing.M) {
@@ -59,6 +60,9 @@ func TestMain(m *testing.M) {
 		// Programs of other photons.
 		"hello":  func() { beam.Main(generators.New("hello", hello, nil), generators.New("brief", brief, nil)) },
 		"quarry": func() { beam.Main(generators.New("boulder", boulder, nil)) },
+		// Clients of the scripts.
+		"talk":  talkCommand,
+		"until": untilCommand,
 		"vaults": func() {
 			beam.Main(append(shipped.Photons(), generators.New("vault", vault, &generators.Options{Durable: true}))...)
 		},
@@ -93,7 +97,8 @@ type scriptServersKey struct{}
 
 type scriptServer struct {
 	*exec.Cmd
-	done chan error
+	done chan struct{} // closed when it has ended, as err says
+	err  error
 }
 
 func serverNamed(ts *testscript.TestScript, name string) *scriptServer {
@@ -119,7 +124,7 @@ func cmdServe(ts *testscript.TestScript, neg bool, args []string) {
 	if path := filepath.Join(filepath.SplitList(ts.Getenv("PATH"))[0], "beam"); fileExists(path) {
 		beam = path
 	}
-	p := &scriptServer{exec.Command(beam, append([]string{"serve", "--print-sign-in", "--addr", "127.0.0.1:0"}, args[1:]...)...), make(chan error, 1)}
+	p := &scriptServer{exec.Command(beam, append([]string{"serve", "--print-sign-in", "--addr", "127.0.0.1:0"}, args[1:]...)...), make(chan struct{}), nil}
 	p.Dir = ts.Getenv("WORK")
 	p.Env = append(os.Environ(), "HOME="+ts.Getenv("HOME"), "XDG_STATE_HOME="+ts.Getenv("XDG_STATE_HOME"), "TMPDIR="+ts.Getenv("TMPDIR"))
 	logs, err := os.Create(ts.MkAbs(name + ".log"))
@@ -133,11 +138,15 @@ func cmdServe(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Setenv(name+"_SIGNIN", findLine(ts, lines, regexp.MustCompile(`^Sign in as its operator, once: (https?://\S+)`)))
 	go func() {
 		_, _ = io.Copy(io.Discard, lines) // until it ends
-		p.done <- p.Wait()
+		p.err = p.Wait()
 		logs.Close()
+		close(p.done)
 	}()
 	ts.Value(scriptServersKey{}).(map[string]*scriptServer)[name] = p
-	ts.Defer(func() { _ = p.Process.Kill() })
+	ts.Defer(func() { // before its folder is removed
+		_ = p.Process.Kill()
+		<-p.done
+	})
 }
 
 func fileExists(path string) bool {
@@ -165,22 +174,17 @@ func cmdSignal(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(serverNamed(ts, args[0]).Process.Signal(signals[args[1]]))
 }
 
-// cmdEnded implements ended NAME [TIME], which waits until a server has ended
-// with exit status 0 or, negated, with another one.
+// cmdEnded implements ended NAME, which waits until a server has ended with exit status 0
+// or, negated, with another one.
 func cmdEnded(ts *testscript.TestScript, neg bool, args []string) {
-	limit := 10 * time.Second
-	if len(args) > 1 {
-		d, err := time.ParseDuration(args[1])
-		ts.Check(err)
-		limit = d
-	}
+	p := serverNamed(ts, args[0])
 	select {
-	case err := <-serverNamed(ts, args[0]).done:
-		if (err != nil) != neg {
-			ts.Fatalf("%s ended with %v", args[0], err)
+	case <-p.done:
+		if (p.err != nil) != neg {
+			ts.Fatalf("%s ended with %v", args[0], p.err)
 		}
-	case <-time.After(limit):
-		ts.Fatalf("%s has not ended within %s", args[0], limit)
+	case <-time.After(programtest.WaitTimeout):
+		ts.Fatalf("%s has not ended within %s", args[0], programtest.WaitTimeout)
 	}
 }
 

@@ -102,6 +102,20 @@ func (s *server) waitForAsk(id, key string) string {
 	return r.Asks[0].ID
 }
 
+// waitWhileWorking waits until a run waits or has ended, and returns it.
+func (s *server) waitWhileWorking(id string) (r runInfo) {
+	s.t.Helper()
+	waitsOrHasEnded := func() bool {
+		r = runInfo{}
+		s.getJSON("/runs/"+id, &r)
+		return r.State != "running"
+	}
+	if !programtest.Poll(waitsOrHasEnded) {
+		s.t.Fatalf("the run is %+v", r)
+	}
+	return r
+}
+
 // readStream returns a run's whole stream.
 func (s *server) readStream(id string) string {
 	s.t.Helper()

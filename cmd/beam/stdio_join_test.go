@@ -183,9 +183,7 @@ func TestOwnerRestarted(t *testing.T) {
 	c.callTool("2", "wizard", "{}")
 	c.waitForMethod("elicitation/create")
 	anew.waitForAsks(2)
-	if !strings.Contains(c.console.String(), fmt.Sprintf("joined beam serve (process %d)", anew.cmd.Process.Pid)) {
-		t.Errorf("it says %s", c.console)
-	}
+	c.waitForOutput(fmt.Sprintf("joined beam serve (process %d)", anew.cmd.Process.Pid))
 	c.closeAndWait()
 }
 

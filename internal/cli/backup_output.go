@@ -37,16 +37,41 @@ func (c *backupCommand) createOutput(p *program) (*backupOutput, error) {
 		return nil, err
 	}
 	removePartialBackups(c.File)
-	f, err := os.CreateTemp(filepath.Dir(c.File), filepath.Base(c.File)+atomicfile.Partial+"*") // its mode is 0600
-	if err != nil {
-		return nil, fmt.Errorf("the backup can't be written: %w", err)
+	for range 10 {
+		f, lock, err := createPartialBackup(c.File)
+		if err != nil {
+			return nil, fmt.Errorf("the backup can't be written: %w", err)
+		}
+		if f != nil {
+			return &backupOutput{Writer: f, messages: p.stdout, file: f, lock: lock, path: c.File}, nil
+		}
 	}
-	lock := flock.New(f.Name())
-	if _, err := lock.TryLock(); err != nil {
-		return nil, errors.Join(fmt.Errorf("the backup can't be written: %w", err), f.Close(), os.Remove(f.Name()))
-	}
-	return &backupOutput{Writer: f, messages: p.stdout, file: f, lock: lock, path: c.File}, nil
+	return nil, errors.New("the backup can't be written: other backups to the same file keep removing it")
 }
+
+// createPartialBackup creates and locks the partial file of a backup. It returns nil if
+// another process removed the file before this one locked it.
+func createPartialBackup(file string) (*os.File, *flock.Flock, error) {
+	f, err := os.CreateTemp(filepath.Dir(file), filepath.Base(file)+atomicfile.Partial+"*") // its mode is 0600
+	if err != nil {
+		return nil, nil, err
+	}
+	lock := newPartialLock(f.Name())
+	locked, err := lock.TryLock()
+	if locked {
+		_, err = os.Lstat(f.Name())
+	}
+	switch {
+	case err != nil && !errors.Is(err, fs.ErrNotExist):
+		return nil, nil, errors.Join(err, lock.Unlock(), f.Close(), os.Remove(f.Name()))
+	case err != nil || !locked:
+		return nil, nil, errors.Join(lock.Unlock(), f.Close())
+	}
+	return f, lock, nil
+}
+
+// newPartialLock returns the lock of a partial file. It doesn't make a file that is gone.
+func newPartialLock(path string) *flock.Flock { return flock.New(path, flock.SetFlag(os.O_RDONLY)) }
 
 // removePartialBackups removes the partial files of processes that were killed
 // while they wrote a backup to file: no process has them locked.
@@ -59,7 +84,7 @@ func removePartialBackups(file string) {
 		if !e.Type().IsRegular() || !strings.HasPrefix(e.Name(), filepath.Base(file)+atomicfile.Partial) {
 			continue
 		}
-		lock := flock.New(filepath.Join(filepath.Dir(file), e.Name()))
+		lock := newPartialLock(filepath.Join(filepath.Dir(file), e.Name()))
 		if locked, err := lock.TryLock(); err == nil && locked {
 			os.Remove(lock.Path())
 			lock.Unlock()

@@ -3,6 +3,7 @@ package crash
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"path/filepath"
 	"testing"
@@ -69,13 +70,26 @@ func startPhotons(t *testing.T) (*program, *client, context.Context) {
 	return p, newClient(t, p), ctx
 }
 
+// startNap starts a run that sleeps, and returns until when. If it has slept before that is
+// known, which takes long on a busy machine, startNap starts another one, that sleeps longer.
+func (c *client) startNap(ctx context.Context, millis int) (id string, wakes time.Time) {
+	c.t.Helper()
+	for ; ; millis *= 2 {
+		id := c.start(ctx, "nap", fmt.Sprintf(`{"millis":%d}`, millis))
+		s := c.awaitState(ctx, id, func(s runState) bool { return s.State == "sleeping" || s.State == "completed" })
+		if s.State == "sleeping" {
+			return id, s.Wakes
+		}
+	}
+}
+
 // A run that sleeps when its program is killed wakes at the recorded time, or right after
 // the restart if that has passed.
 func TestKilledWhileRunsSleep(t *testing.T) {
 	p, c, ctx := startPhotons(t)
-	short, long := c.start(ctx, "nap", `{"millis":1200}`), c.start(ctx, "nap", `{"millis":86400000}`)
-	isSleeping := func(s runState) bool { return s.State == "sleeping" }
-	shortEnd, longEnd := c.awaitState(ctx, short, isSleeping).Wakes, c.awaitState(ctx, long, isSleeping).Wakes
+	long := c.start(ctx, "nap", `{"millis":86400000}`)
+	longEnd := c.awaitState(ctx, long, func(s runState) bool { return s.State == "sleeping" }).Wakes
+	short, shortEnd := c.startNap(ctx, 1200)
 	p.kill()
 	time.Sleep(time.Until(shortEnd)) // the program is down when the sleep ends
 	p.start()

@@ -7,9 +7,10 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strings"
 	"sync"
 	"testing"
+
+	"github.com/photon-beam/beam/internal/programtest"
 )
 
 // A program is a process of Beam that is killed and restarted at the same address.
@@ -61,11 +62,10 @@ var (
 
 func (p *program) start() {
 	p.t.Helper()
-	addr := "127.0.0.1:0"
-	if p.addr != "" {
-		addr = p.addr
+	if p.addr == "" { // kept for restarts, so none that others may get meanwhile
+		p.addr = programtest.FreeAddress(p.t)
 	}
-	p.cmd = exec.Command(p.bin, "--addr", addr, "--data", p.data, "--log-level", "error")
+	p.cmd = exec.Command(p.bin, "--addr", p.addr, "--data", p.data, "--log-level", "error")
 	p.cmd.Stderr = p.t.Output()
 	out, err := p.cmd.StdoutPipe()
 	if err != nil {
@@ -74,14 +74,10 @@ func (p *program) start() {
 	if err := p.cmd.Start(); err != nil {
 		p.t.Fatal(err)
 	}
-	line, err := bufio.NewReader(out).ReadString('\n')
-	if err != nil {
+	if _, err := bufio.NewReader(out).ReadString('\n'); err != nil {
 		p.t.Fatal("the program printed nothing:", err)
 	}
 	go io.Copy(io.Discard, out)
-	if p.addr == "" { // keep the address for restarts
-		p.addr = strings.TrimPrefix(strings.TrimSpace(line[strings.LastIndex(line, " ")+1:]), "http://")
-	}
 }
 
 func (p *program) kill() {
