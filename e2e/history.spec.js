@@ -38,6 +38,7 @@ test("a run's messages are listed, filtered and copied", async ({ page, context 
   await expectAccessible(page);
   await page.getByLabel("Method").selectOption("elicitation/create");
   await page.getByRole("button", { name: "Filter" }).click();
+  await page.waitForURL(/method=elicitation/); // and until its script has run
   await expect(rows).toHaveCount(2);
   await expect(rows.nth(1)).toContainText("accept in the browser");
   await rows.nth(1).locator("summary").focus();

@@ -45,6 +45,7 @@ async function summarize(page, text) {
   await page.goto("/photons/summarize");
   await page.locator('[name="text"]').fill(text);
   await page.getByRole("button", { name: "Run", exact: true }).click();
+  await page.waitForURL(/\/runs\/[^/]+$/); // and until its script has run
   await expect(button(page, "Approve")).toBeVisible();
 }
 

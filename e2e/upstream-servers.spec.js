@@ -46,7 +46,7 @@ async function runTool(page, photon, args) {
     await json.blur();
   }
   await main(page).getByRole("button", { name: "Run", exact: true }).click();
-  await expect(page).toHaveURL(/\/runs\/[^/]+$/);
+  await page.waitForURL(/\/runs\/[^/]+$/); // and until its script has run
 }
 
 /** What a person does about the question of a tool that asks. */

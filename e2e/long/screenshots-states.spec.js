@@ -60,6 +60,7 @@ test("failed, and full lists", async ({ page }) => {
 
 test("the page of a question, open and answered", async ({ page }) => {
   await askKitchenSink(page, "text");
+  await expect(dialog(page)).toBeVisible();
   const { asks } = await (await page.request.get(page.url(), { headers: { Accept: "application/json" } })).json();
   await page.goto(`/asks/${asks[0].id}`);
   await takeScreenshot(page, "ask-alone");

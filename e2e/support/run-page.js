@@ -1,12 +1,12 @@
 // What a person does on a run's page.
 import { expect } from "./fixtures.js";
 
-/** startRun fills in a photon's form, presses Run and waits for the run's page. */
+/** startRun fills in a photon's form, presses Run and waits for the run's page and its script. */
 export async function startRun(page, photon, input = {}, base = "") {
   await page.goto(`${base}/photons/${photon}`);
   for (const [name, value] of Object.entries(input)) await fillField(page.getByRole("main"), name, value);
   await page.getByRole("button", { name: "Run", exact: true }).click();
-  await expect(page).toHaveURL(/\/runs\/[^/]+$/);
+  await page.waitForURL(/\/runs\/[^/]+$/); // and until its script has run: before, a form is sent as without it
 }
 
 /** askKitchenSink starts a run that asks one kind of question. */
