@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url";
 import { test as base, expect } from "./support/fixtures.js";
 import { expectAccessible } from "./support/axe.js";
 import { start } from "./support/beam.js";
-import { expectError, field, fillField, result } from "./support/run-page.js";
+import { copyWith, expectError, field, fillField, result } from "./support/run-page.js";
 
 const server = fileURLToPath(new URL("support/tool-server.js", import.meta.url));
 
@@ -106,7 +106,7 @@ test("the form follows the JSON, variants and conditions", async ({ page, contex
   await expect(field(main(page), "limits/cpu")).toHaveValue("0.5");
   await expect(json(page)).toBeFocused();
   await expect(main(page).locator(".json-errors")).toBeEmpty();
-  await page.getByRole("button", { name: "Copy", exact: true }).click();
+  await copyWith(page.getByRole("button", { name: "Copy", exact: true }));
   expect(JSON.parse(await page.evaluate(() => navigator.clipboard.readText()))).toEqual(args);
 
   await fillField(main(page), "title", "Both");

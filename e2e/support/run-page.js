@@ -22,6 +22,18 @@ export function dialog(page, text) {
 export const pressButton = (question, name) =>
   question.getByRole("button", { name, exact: true }).click();
 
+/**
+ * copyWith presses a button that copies, and waits until it has said so. It does for a moment
+ * only, which whoever looks from time to time may miss.
+ */
+export async function copyWith(button, press = () => button.click()) {
+  const changed = await button.evaluateHandle((e) => ({
+    said: new Promise((resolve) => new MutationObserver(() => resolve(e.textContent)).observe(e, { childList: true })),
+  }));
+  await press();
+  expect(await changed.evaluate(({ said }) => said)).toBe("Copied");
+}
+
 /** field returns the control, or the first of several, with a name. */
 export const field = (scope, name) => scope.locator(`[name="${name}"]`).first();
 
