@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 
 import { connectHost, openHost } from "./support/app-host.js";
-import { askInChat, expect, press, question, test } from "./support/apps-fixtures.js";
+import { askInChat, expect, press, question, test, untilOffered } from "./support/apps-fixtures.js";
 import { expectAccessible } from "./support/axe.js";
 import { start } from "./support/beam.js";
 import { kinds } from "./support/question-kinds.js";
@@ -177,6 +177,7 @@ test("what other servers ask: for folders, a person, a model, and until an addre
   const config = join(folder, "mcp.json");
   await writeFile(config, JSON.stringify({ mcpServers: { test: { command: process.env.BEAM, args: ["test-server", "--protocol", "2025-11-25"] } } }));
   const beam = await start("--mcp-config", config);
+  await untilOffered(beam, "test__ask_everybody");
   const client = await connectHost(beam.url);
   const host = await openHost(page, () => client);
   try {

@@ -20,6 +20,7 @@ for (const [kind, { values, answer, wrong }] of Object.entries(kinds)) {
         await test.step(`${field}: ${JSON.stringify(values[field])}`, async () => {
           await fill(dialog(page), values);
           await pressButton(dialog(page), submitLabel(kind));
+          await expect(dialog(page).locator(".sending")).toBeHidden(); // until then the error may be that of the values before
           await expectError(dialog(page), field, text);
           for (const [name, value] of Object.entries(values)) await expectSet(dialog(page), name, value);
         });

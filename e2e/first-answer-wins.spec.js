@@ -7,10 +7,11 @@ import { dialog, field, pressButton, fillField } from "./support/run-page.js";
 const asked = { elicitation: { form: {}, url: {} } };
 const accept = (integer) => ({ action: "accept", content: { integer } });
 
-// openInInbox opens the inbox's only question.
+// openInInbox opens the inbox's only question, and waits for the page and its script.
 async function openInInbox(page) {
   await page.goto(new URL("/asks", page.url()).href);
   await page.getByRole("main").locator('a[href^="/runs/"]').first().click();
+  await page.waitForURL(/\/runs\/[^/]+$/); // and until its script has run
   await expect(dialog(page)).toBeVisible();
 }
 

@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import { test, expect } from "./support/fixtures.js";
 import { expectAccessible } from "./support/axe.js";
-import { askKitchenSink, dialog, expectEnd, pressButton, startRun } from "./support/run-page.js";
+import { askKitchenSink, copyWith, dialog, expectEnd, pressButton, startRun } from "./support/run-page.js";
 
 /** completedRun runs the kitchen sink to its end and returns the run's path. */
 async function completedRun(page) {
@@ -38,12 +38,12 @@ test("a run's messages are listed, filtered and copied", async ({ page, context 
   await expectAccessible(page);
   await page.getByLabel("Method").selectOption("elicitation/create");
   await page.getByRole("button", { name: "Filter" }).click();
+  await page.waitForURL(/method=elicitation/); // and until its script has run
   await expect(rows).toHaveCount(2);
   await expect(rows.nth(1)).toContainText("accept in the browser");
   await rows.nth(1).locator("summary").focus();
   await page.keyboard.press("Enter");
-  await rows.nth(1).getByRole("button", { name: "Copy" }).click();
-  await expect(rows.nth(1).getByRole("button", { name: "Copied" })).toBeVisible();
+  await copyWith(rows.nth(1).getByRole("button", { name: "Copy" }));
   expect(JSON.parse(await page.evaluate("navigator.clipboard.readText()")).result.action).toBe("accept");
   await expectAccessible(page);
 });

@@ -113,6 +113,7 @@ test("from finding a tool to its result by roles and names alone", async ({ page
   await page.getByRole("main").getByRole("link", { name: "Setup wizard" }).click();
   await expect(page.getByRole("heading", { level: 1 })).toHaveText("Setup wizard");
   await page.getByRole("button", { name: "Run", exact: true }).click();
+  await page.waitForURL(/\/runs\/[^/]+$/); // and until its script has run
 
   const name = page.getByRole("dialog", { name: "What is your name?" });
   await expect(name).toMatchAriaSnapshot(`

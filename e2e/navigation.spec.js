@@ -49,6 +49,7 @@ test("photons are filtered while typing", async ({ page }) => {
 });
 
 test("shortcuts work as documented, and not while typing", async ({ page }) => {
+  await page.clock.setFixedTime(new Date()); // however long it takes to press the second of two keys
   await page.goto("/");
   await page.keyboard.press("?");
   await expect(page.getByRole("dialog", { name: "Keyboard shortcuts" })).toBeVisible();

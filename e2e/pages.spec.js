@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expectAccessible, expectTargets } from "./support/axe.js";
 import { start } from "./support/beam.js";
-import { test as base, expect } from "./support/fixtures.js";
+import { test as base, expect, untilOffered } from "./support/fixtures.js";
 import { startModelServer } from "./support/model-server.js";
 import { loadedBytes } from "./support/page-timing.js";
 import { askKitchenSink, dialog, expectEnd, pressButton } from "./support/run-page.js";
@@ -21,6 +21,7 @@ const test = base.extend({
       await writeFile(config, JSON.stringify({ mcpServers: { test: { command: process.env.BEAM, args: ["test-server"] }, gone: { command: "no-such-command" } } }));
       const models = await startModelServer();
       const beam = await start("--mcp-config", config, "--models", models.models);
+      await untilOffered(beam, "test__ask_user_preferences");
       await use(beam);
       await beam.stop();
       await models.stop();

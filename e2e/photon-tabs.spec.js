@@ -1,14 +1,14 @@
 // The pages about a photon: how clients connect, how programs call it, links that fill in its form.
 import { test, expect } from "./support/fixtures.js";
 import { expectAccessible } from "./support/axe.js";
+import { copyWith } from "./support/run-page.js";
 
 test("what is typed goes with the tabs, and into a link", async ({ page, context }) => {
   await context.grantPermissions(["clipboard-read", "clipboard-write"]);
   await page.goto("/photons/summarize");
   await page.getByLabel("Text", { exact: true }).fill("It's “quoted”");
   await expect(page.getByLabel("Arguments as JSON")).toHaveValue(/quoted/);
-  await page.getByRole("button", { name: "Copy link with these inputs" }).click();
-  await expect(page.getByRole("button", { name: "Copied" })).toBeVisible();
+  await copyWith(page.getByRole("button", { name: "Copy link with these inputs" }));
   const link = await page.evaluate("navigator.clipboard.readText()");
   await page.getByRole("link", { name: "API", exact: true }).click();
   await expect(page.getByRole("main")).toContainText(String.raw`"text":"It'\''s “quoted”"`);

@@ -116,6 +116,23 @@ test("a question answered elsewhere closes with a note that can be dismissed", a
   await expectResult(page, { action: "accept", answer: 4 });
 });
 
+test("a question answered elsewhere while the page loads closes with a note, too", async ({ page, context }) => {
+  await askKitchenSink(page, "integer");
+  await expect(dialog(page)).toBeVisible();
+  const { asks } = await (await page.request.get(page.url(), { headers: { Accept: "application/json" } })).json();
+  const late = await context.newPage();
+  const answered = Promise.withResolvers();
+  await late.route(/\/static\/beam\.[^/]*\.js$/, (route) => answered.promise.then(() => route.continue()));
+  await late.goto(page.url(), { waitUntil: "commit" });
+  await expect(dialog(late)).toBeVisible();
+  await page.request.post("/mcp/request", {
+    data: { jsonrpc: "2.0", id: asks[0].id, result: { action: "accept", content: { integer: 4 } } },
+  });
+  await expectResult(page, { action: "accept", answer: 4 }); // by now, updates would have come to the other page, too
+  answered.resolve();
+  await expect(late.locator(".closed-note")).toContainText(/This question was answered (by \w+ )?over HTTP/);
+});
+
 test("the page's own answer shows no note", async ({ page }) => {
   await askKitchenSink(page, "integer");
   await fillField(dialog(page), "integer", "4");

@@ -2,7 +2,7 @@
 import { test, expect } from "./support/fixtures.js";
 import { expectAccessible } from "./support/axe.js";
 import { dataset } from "./support/datasets.js";
-import { askKitchenSink, dialog, expectEnd, expectResult, expectSet, field, pressButton, fillField, startRun, stop } from "./support/run-page.js";
+import { askKitchenSink, copyWith, dialog, expectEnd, expectResult, expectSet, field, pressButton, fillField, startRun, stop } from "./support/run-page.js";
 
 /** openAsks returns the open questions of a run, once it has some. */
 async function openAsks(page) {
@@ -69,8 +69,7 @@ test.describe("a truncated table", () => {
     const part = page.locator(".artifact").filter({ has: page.locator(".left") }).filter({ has: page.getByRole("link", { name: /^Download/ }) }).last();
     await expect(part).toContainText("1–200 of");
     const total = Number((await part.locator(".left").first().textContent()).match(/of ([\d,]+)/)[1].replace(",", ""));
-    await part.getByRole("button", { name: "Copy as CSV" }).click();
-    await expect(part.getByRole("button", { name: "Copied", exact: true })).toBeVisible();
+    await copyWith(part.getByRole("button", { name: "Copy as CSV" }));
     const lines = (await page.evaluate(() => navigator.clipboard.readText())).trim().split("\n");
     expect(lines.length - 1).toBe(total);
   });

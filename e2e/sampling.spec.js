@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { test as base, expect, watch } from "./support/fixtures.js";
+import { test as base, expect, untilOffered, watch } from "./support/fixtures.js";
 import { start } from "./support/beam.js";
 import { startModelServer } from "./support/model-server.js";
 import { expectAccessible } from "./support/axe.js";
@@ -45,6 +45,7 @@ async function summarize(page, text) {
   await page.goto("/photons/summarize");
   await page.locator('[name="text"]').fill(text);
   await page.getByRole("button", { name: "Run", exact: true }).click();
+  await page.waitForURL(/\/runs\/[^/]+$/); // and until its script has run
   await expect(button(page, "Approve")).toBeVisible();
 }
 
@@ -244,6 +245,7 @@ test("other servers' requests are approved, and denied with a tool error", async
   const violations = watch(context, beam.url);
   const page = await context.newPage();
   const callTool = async (name, field, text) => {
+    await untilOffered(beam, name);
     await page.goto(`/photons/${name}`);
     await page.locator(`[name="${field}"]`).fill(text);
     await page.getByRole("button", { name: "Run", exact: true }).click();

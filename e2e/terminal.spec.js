@@ -42,6 +42,7 @@ const test = base.extend({
       await terminal.expect(/esc: /);
       await page.goto(new URL("/asks", beam.url).href);
       await page.getByRole("main").locator('a[href^="/runs/"]').first().click();
+      await page.waitForURL(/\/runs\/[^/]+$/); // and until its script has run
       await expect(dialog(page)).toBeVisible();
     });
   },

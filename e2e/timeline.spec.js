@@ -1,7 +1,7 @@
 // The timeline during and after a run.
 import { test, expect } from "./support/fixtures.js";
 import { dataset } from "./support/datasets.js";
-import { askKitchenSink, dialog, expectEnd, expectResult, expectSet, pressButton, fillField, startRun, stop } from "./support/run-page.js";
+import { askKitchenSink, copyWith, dialog, expectEnd, expectResult, expectSet, pressButton, fillField, startRun, stop } from "./support/run-page.js";
 
 test("log lines are filtered by level, also after a reload", async ({ page }) => {
   await askKitchenSink(page, "text");
@@ -93,8 +93,7 @@ test.describe("a table", () => {
     await expect(head).toHaveAttribute("aria-sort", "descending");
     await expect.poll(numbers).toEqual(ascending.toReversed());
     const sorted = await first();
-    await artifact.getByRole("button", { name: "Copy as CSV" }).click();
-    await expect(artifact.getByRole("button", { name: "Copied" })).toBeVisible();
+    await copyWith(artifact.getByRole("button", { name: "Copy as CSV" }));
     const copied = (await page.evaluate(() => navigator.clipboard.readText())).trim().split("\n");
     expect(copied.slice(1).map((line) => line.split(",")[0])).toEqual(sorted);
     await head.getByRole("button").click();

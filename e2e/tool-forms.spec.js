@@ -3,10 +3,10 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { test as base, expect } from "./support/fixtures.js";
+import { test as base, expect, untilOffered } from "./support/fixtures.js";
 import { expectAccessible } from "./support/axe.js";
 import { start } from "./support/beam.js";
-import { expectError, field, fillField, result } from "./support/run-page.js";
+import { copyWith, expectError, field, fillField, result } from "./support/run-page.js";
 
 const server = fileURLToPath(new URL("support/tool-server.js", import.meta.url));
 
@@ -18,6 +18,7 @@ const test = base.extend({
       const config = join(folder, "mcp.json");
       await writeFile(config, JSON.stringify({ mcpServers: { tools: { command: process.execPath, args: [server] } } }));
       const beam = await start("--mcp-config", config);
+      await untilOffered(beam, "tools__deploy");
       await use(beam);
       await beam.stop();
       await rm(folder, { recursive: true });
@@ -32,13 +33,8 @@ const press = (page, name) => main(page).getByRole("button", { name, exact: true
 const json = (page) => page.getByLabel("Arguments as JSON");
 const expectJSON = (page, want) => expect.poll(async () => JSON.parse(await json(page).inputValue())).toEqual(want);
 
-/** openForm opens the form of the upstream's tool, once Beam has it. */
-async function openForm(page) {
-  await expect(async () => {
-    await page.goto("/photons/tools__deploy");
-    await expect(field(main(page), "title")).toBeVisible({ timeout: 500 });
-  }).toPass();
-}
+/** openForm opens the form of the upstream's tool. */
+const openForm = (page) => page.goto("/photons/tools__deploy");
 
 test("nested fields and rows become JSON, with the focus where the person continues", async ({ page }) => {
   await openForm(page);
@@ -106,7 +102,7 @@ test("the form follows the JSON, variants and conditions", async ({ page, contex
   await expect(field(main(page), "limits/cpu")).toHaveValue("0.5");
   await expect(json(page)).toBeFocused();
   await expect(main(page).locator(".json-errors")).toBeEmpty();
-  await page.getByRole("button", { name: "Copy", exact: true }).click();
+  await copyWith(page.getByRole("button", { name: "Copy", exact: true }));
   expect(JSON.parse(await page.evaluate(() => navigator.clipboard.readText()))).toEqual(args);
 
   await fillField(main(page), "title", "Both");

@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { prepare } from "../interop/upstreams.js";
-import { test as base, expect } from "./support/fixtures.js";
+import { test as base, expect, untilOffered } from "./support/fixtures.js";
 import { start } from "./support/beam.js";
 import { dialog, expectEnd, fillField, pressButton } from "./support/run-page.js";
 
@@ -35,18 +35,16 @@ const test = base.extend({
 const main = (page) => page.getByRole("main");
 
 /** runTool runs a tool with arguments, from the JSON beside its form. */
-async function runTool(page, photon, args) {
-  await expect(async () => {
-    await page.goto(`/photons/${photon}`);
-    await expect(main(page).getByRole("button", { name: "Run", exact: true })).toBeVisible({ timeout: 500 });
-  }).toPass();
+async function runTool(page, beam, photon, args) {
+  await untilOffered(beam, photon);
+  await page.goto(`/photons/${photon}`);
   const json = page.getByLabel("Arguments as JSON");
   if (Object.keys(args).length) {
     await json.fill(JSON.stringify(args));
     await json.blur();
   }
   await main(page).getByRole("button", { name: "Run", exact: true }).click();
-  await expect(page).toHaveURL(/\/runs\/[^/]+$/);
+  await page.waitForURL(/\/runs\/[^/]+$/); // and until its script has run
 }
 
 /** What a person does about the question of a tool that asks. */
@@ -68,8 +66,8 @@ const left = {
   "trigger-sampling-request": "sampling.spec.js approves requests to models",
 };
 
-test("the test server's preferences are asked in the browser", async ({ page }) => {
-  await runTool(page, "test__ask_user_preferences", {});
+test("the test server's preferences are asked in the browser", async ({ page, beam }) => {
+  await runTool(page, beam, "test__ask_user_preferences", {});
   await fillField(dialog(page), "outputFormat", "markdown");
   await pressButton(dialog(page), "Submit");
   await expectEnd(page, "completed");
@@ -78,11 +76,11 @@ test("the test server's preferences are asked in the browser", async ({ page }) 
 });
 
 for (const server of ["everything", "files", "memory", "sdk2"]) {
-  test(`every tool of ${server} runs from the browser`, { tag: "@long" }, async ({ page, upstreams }) => {
+  test(`every tool of ${server} runs from the browser`, { tag: "@long" }, async ({ page, beam, upstreams }) => {
     for (const [tool, args] of upstreams.calls[server]) {
       if (left[tool]) continue;
       await test.step(tool, async () => {
-        await runTool(page, `${server}__${tool}`, args);
+        await runTool(page, beam, `${server}__${tool}`, args);
         await answers[tool]?.(page);
         await expectEnd(page, args.path === "/etc/passwd" ? "failed" : "completed");
       });

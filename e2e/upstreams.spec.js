@@ -123,6 +123,7 @@ test("an open page follows what changes, and an upstream is removed there", asyn
   await page.goto(`${upstreams.url}/upstreams`);
   const list = page.locator("#list");
   await expect(list.getByRole("listitem")).toHaveCount(2);
+  await expect(list.getByRole("listitem").filter({ hasText: "test-server" })).toContainText("Connected");
   upstreams.upstream("remove", "gone");
   await expect(list.getByRole("listitem")).toHaveCount(1);
 

@@ -60,6 +60,7 @@ test("failed, and full lists", async ({ page }) => {
 
 test("the page of a question, open and answered", async ({ page }) => {
   await askKitchenSink(page, "text");
+  await expect(dialog(page)).toBeVisible();
   const { asks } = await (await page.request.get(page.url(), { headers: { Accept: "application/json" } })).json();
   await page.goto(`/asks/${asks[0].id}`);
   await takeScreenshot(page, "ask-alone");
@@ -99,7 +100,7 @@ test.describe("without Beam", () => {
     await takeScreenshot(page, "run-disconnected");
 
     const again = await start("--addr", new URL(beam.url).host);
-    await expect(page.getByRole("heading", { name: "This run no longer exists" })).toBeVisible({ timeout: 20_000 });
+    await expect(page.getByRole("heading", { name: "This run no longer exists" })).toBeVisible();
     await takeScreenshot(page, "run-gone");
     await again.stop();
 

@@ -1,8 +1,8 @@
 // The fixtures of tests of the chat: an MCP client that shows apps, and a chat.
-import { test as base, expect } from "./fixtures.js";
+import { test as base, expect, untilOffered } from "./fixtures.js";
 import { connectHost, openHost } from "./app-host.js";
 
-export { expect };
+export { expect, untilOffered };
 
 export const test = base.extend({
   client: async ({ beam }, use) => {

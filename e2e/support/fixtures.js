@@ -33,6 +33,12 @@ export const test = base.extend({
   },
 });
 
+/**
+ * untilOffered waits until a Beam has a photon: it starts even if the server whose tool that is
+ * has not yet.
+ */
+export const untilOffered = (beam, photon) => expect.poll(async () => (await fetch(`${beam.url}/photons/${photon}`)).status).toBe(200);
+
 // attachScreenshots keeps what a failed test saw. Playwright's own option takes pictures of
 // passed tests, too, to delete them.
 async function attachScreenshots(context, testInfo) {

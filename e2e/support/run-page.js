@@ -1,12 +1,12 @@
 // What a person does on a run's page.
 import { expect } from "./fixtures.js";
 
-/** startRun fills in a photon's form, presses Run and waits for the run's page. */
+/** startRun fills in a photon's form, presses Run and waits for the run's page and its script. */
 export async function startRun(page, photon, input = {}, base = "") {
   await page.goto(`${base}/photons/${photon}`);
   for (const [name, value] of Object.entries(input)) await fillField(page.getByRole("main"), name, value);
   await page.getByRole("button", { name: "Run", exact: true }).click();
-  await expect(page).toHaveURL(/\/runs\/[^/]+$/);
+  await page.waitForURL(/\/runs\/[^/]+$/); // and until its script has run: before, a form is sent as without it
 }
 
 /** askKitchenSink starts a run that asks one kind of question. */
@@ -21,6 +21,18 @@ export function dialog(page, text) {
 /** pressButton presses a button of a question. */
 export const pressButton = (question, name) =>
   question.getByRole("button", { name, exact: true }).click();
+
+/**
+ * copyWith presses a button that copies, and waits until it has said so. It does for a moment
+ * only, which whoever looks from time to time may miss.
+ */
+export async function copyWith(button, press = () => button.click()) {
+  const changed = await button.evaluateHandle((e) => ({
+    said: new Promise((resolve) => new MutationObserver(() => resolve(e.textContent)).observe(e, { childList: true })),
+  }));
+  await press();
+  expect(await changed.evaluate(({ said }) => said)).toBe("Copied");
+}
 
 /** field returns the control, or the first of several, with a name. */
 export const field = (scope, name) => scope.locator(`[name="${name}"]`).first();
