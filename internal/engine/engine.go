@@ -98,7 +98,7 @@ type Engine struct {
 	onSample      func(askID string) // see OnSample
 	onAsk         func(askID string) // see OnAsk
 	runURL        func(run string) string
-	deleteLock    sync.RWMutex // write-locked while deleting runs; read-locked to prevent deletion
+	deletions     deletions
 
 	ctx           context.Context // of the engine's own operations
 	cancel        context.CancelCauseFunc

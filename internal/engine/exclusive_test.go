@@ -119,11 +119,7 @@ func TestRunsWithAKeyQueue(t *testing.T) {
 			t.Errorf("the second run is still queued for %q", i.QueuedFor)
 		}
 		b.acceptAsk(askID, `{"name":"b"}`)
-		for askID = ""; askID == ""; {
-			for _, a := range b.Inbox(generators.Caller{ID: "other"}, 0) {
-				askID = a.ID
-			}
-		}
+		b.waitForInbox(generators.Caller{ID: "other"})
 		b.checkQueued(last)
 		if err := b.Cancel(t.Context(), generators.Caller{ID: "other"}, theirs, "browser"); err != nil {
 			t.Fatal(err)

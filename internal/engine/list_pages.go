@@ -79,11 +79,14 @@ func (e *Engine) Delete(caller generators.Caller, id string) error {
 		return err
 	case !r.hasEnded():
 		return ErrRunNotEnded
-	case r.readerCount.Load() > 0:
-		return ErrRunInUse
-	case !e.deleteLock.TryLock():
-		return ErrDeletionPaused
 	}
-	defer e.deleteLock.Unlock()
+	end, err := e.deletions.begin()
+	if err != nil {
+		return err
+	}
+	defer end()
+	if r.readerCount.Load() > 0 {
+		return ErrRunInUse
+	}
 	return e.deleteRun(r)
 }

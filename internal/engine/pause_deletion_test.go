@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"os"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -11,6 +12,7 @@ import (
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/engine"
+	"github.com/photon-beam/beam/internal/runlog"
 )
 
 // While deletion is paused, neither runs nor keys are deleted. Keys that were due are
@@ -87,4 +89,50 @@ func TestPauseDeletionKeepsRefusedStart(t *testing.T) {
 			t.Errorf("the log has %d runs, want none, because the start was refused", n)
 		}
 	})
+}
+
+// A blockingLog is a log whose next deletion calls a function first.
+type blockingLog struct {
+	runlog.Log
+	meanwhile func()
+}
+
+func (l *blockingLog) Delete(ctx context.Context, run string) error {
+	if f := l.meanwhile; f != nil {
+		l.meanwhile = nil
+		f()
+	}
+	return l.Log.Delete(ctx, run)
+}
+
+// Two deletions at once wait for each other, and don't take each other for a backup.
+func TestDeletionsAtOnce(t *testing.T) {
+	o := testOptions(t, echo)
+	l := &blockingLog{Log: o.Log}
+	o.Log = l
+	b := openTestEngine(t, o)
+	var ids []string
+	for range 3 {
+		id := b.startRun("echo", `{"text":"`+strings.Repeat("x", 300<<10)+`"}`)
+		b.waitForEnd(id)
+		ids = append(ids, id)
+	}
+	var deleted, discarded error
+	var both []<-chan none
+	l.meanwhile = func() {
+		both = append(both, startAndYield(func() { deleted = b.Delete(me, ids[1]) }), startAndYield(func() { discarded = b.Discard(me, ids[2]) }),
+			startAndYield(func() { _ = b.Delete(me, ids[0]) })) // which may come too late
+	}
+	if err := b.Delete(me, ids[0]); err != nil {
+		t.Error(err)
+	}
+	for _, done := range both {
+		<-done
+	}
+	if used := b.Budgets()[2].Usage().Used; used != 0 {
+		t.Errorf("%d bytes are in use", used)
+	}
+	if left := allRunIDs(b); deleted != nil || discarded != nil || len(left) > 0 {
+		t.Errorf("the others: %v, %v; %v are left", deleted, discarded, left)
+	}
 }

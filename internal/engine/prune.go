@@ -52,11 +52,11 @@ func (c PruneCriteria) selectRuns(runs []PrunedRun, now time.Time) []PrunedRun {
 // and [Engine.RetainAfterEnd]. The error is [ErrDeletionPaused], the log's, or
 // the file system's.
 func (e *Engine) Prune(c PruneCriteria, dryRun bool) ([]PrunedRun, error) {
-	if e.keys.DeletionPaused() {
-		return nil, ErrDeletionPaused
+	end, err := e.deletions.begin()
+	if err != nil {
+		return nil, err
 	}
-	e.deleteLock.Lock()
-	defer e.deleteLock.Unlock()
+	defer end()
 	candidates, runs, err := e.pruneCandidates()
 	if err != nil {
 		return nil, err

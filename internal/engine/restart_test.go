@@ -6,7 +6,7 @@ import (
 	"errors"
 	"iter"
 	"math"
-	"sync/atomic"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -179,7 +179,16 @@ func TestIdempotencyKeyAfterRestart(t *testing.T) {
 // slowLog counts how many runs are read at once.
 type slowLog struct {
 	runlog.Log
-	reading, maxReading atomic.Int64
+	mu                  sync.Mutex
+	reading, maxReading int
+}
+
+// count adds to the number of runs that are being read.
+func (l *slowLog) count(n int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.reading += n
+	l.maxReading = max(l.maxReading, l.reading)
 }
 
 func (l *slowLog) Read(ctx context.Context, id string, after uint64) iter.Seq2[[]runlog.Entry, error] {
@@ -187,11 +196,9 @@ func (l *slowLog) Read(ctx context.Context, id string, after uint64) iter.Seq2[[
 		return l.Log.Read(ctx, id, after)
 	}
 	return func(yield func([]runlog.Entry, error) bool) {
-		if now := l.reading.Add(1); now > l.maxReading.Load() {
-			l.maxReading.Store(now)
-		}
+		l.count(+1)
 		time.Sleep(time.Millisecond) // in a bubble
-		l.reading.Add(-1)
+		l.count(-1)
 		l.Log.Read(ctx, id, after)(yield)
 	}
 }
@@ -216,8 +223,8 @@ func TestManyAnswersAtOnce(t *testing.T) {
 		}
 		time.Sleep(time.Second)
 		synctest.Wait()
-		if most := l.maxReading.Load(); most != 32 {
-			t.Errorf("%d runs were read at once, want 32", most)
+		if l.maxReading != 32 {
+			t.Errorf("%d runs were read at once, want 32", l.maxReading)
 		}
 		if p.steps.Load() != 300 || b.CountOpenAsks(me) != 300 {
 			t.Errorf("%d of 300 runs continued, and %d questions are open", p.steps.Load(), b.CountOpenAsks(me))

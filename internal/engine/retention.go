@@ -59,10 +59,17 @@ func (e *Engine) RetainAfterEnd(caller generators.Caller, id string, after time.
 // or a backup is in progress. It does nothing if there is no such run.
 func (e *Engine) Discard(caller generators.Caller, id string) error {
 	r, err := e.findRun(caller, id)
-	if err != nil || r.readerCount.Load() > 0 || !r.hasEnded() || !e.deleteLock.TryLock() {
+	if err != nil || !r.hasEnded() {
 		return nil
 	}
-	defer e.deleteLock.Unlock()
+	end, err := e.deletions.begin()
+	if err != nil {
+		return nil
+	}
+	defer end()
+	if r.readerCount.Load() > 0 {
+		return nil
+	}
 	return e.deleteRun(r)
 }
 
@@ -75,10 +82,11 @@ type finishedRun struct {
 // deleteOldRuns deletes the finished runs that the limits don't allow to keep. If
 // deletion is paused or fails, it returns, and the next call tries again.
 func (e *Engine) deleteOldRuns() {
-	if !e.deleteLock.TryLock() {
+	end, err := e.deletions.begin()
+	if err != nil {
 		return
 	}
-	defer e.deleteLock.Unlock()
+	defer end()
 	now := time.Now()
 	countByOwner := make(map[string]int) // one owner's runs never displace another's
 	var bytes int64
@@ -125,6 +133,9 @@ func (e *Engine) sizeIfLimited(r *trackedRun) int64 {
 func (e *Engine) deleteRun(r *trackedRun) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	if e.index.lookup(r.id) != r {
+		return nil // it was deleted meanwhile
+	}
 	if err := e.log.Delete(context.Background(), r.id); err != nil {
 		return fmt.Errorf("deleting the log of run %s: %w", r.id, err)
 	}
@@ -165,12 +176,49 @@ func (r *trackedRun) retainedUntil() time.Time {
 // release is called, so that everything the log refers to stays readable. What
 // is due in the meantime is deleted on release. Runs continue.
 func (e *Engine) PauseDeletion() (release func()) {
-	e.deleteLock.RLock()
+	e.deletions.addPauses(+1)
 	e.keys.PauseDeletion()
 	return sync.OnceFunc(func() {
-		e.deleteLock.RUnlock()
+		e.deletions.addPauses(-1)
 		if err := e.keys.ResumeDeletion(); err != nil {
 			e.logger.Error("deleting the keys of ended runs", "err", err)
 		}
 	})
+}
+
+// deletions are those of runs: one happens at a time, and none while they are paused.
+type deletions struct {
+	mu     sync.Mutex // held during a deletion
+	pauses int
+}
+
+// begin begins a deletion, which lasts until end is called, after those in progress. The
+// error is [ErrDeletionPaused]. Callers hold no run's mu, which those take.
+func (d *deletions) begin() (end func(), err error) {
+	d.mu.Lock()
+	if d.pauses > 0 {
+		d.mu.Unlock()
+		return nil, ErrDeletionPaused
+	}
+	return d.mu.Unlock, nil
+}
+
+// tryBegin is begin for callers that don't wait. It reports false if they would have to, or
+// deletions are paused.
+func (d *deletions) tryBegin() (end func(), ok bool) {
+	if !d.mu.TryLock() {
+		return nil, false
+	}
+	if d.pauses > 0 {
+		d.mu.Unlock()
+		return nil, false
+	}
+	return d.mu.Unlock, true
+}
+
+// addPauses adds to the number of pauses, after the deletions in progress.
+func (d *deletions) addPauses(n int) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.pauses += n
 }

@@ -179,10 +179,11 @@ func (r *trackedRun) undoStart() {
 		if err := r.resolveUncertainAppend(ctx); err != nil {
 			return err
 		}
-		if !r.engine.deleteLock.TryLock() {
+		end, ok := r.engine.deletions.tryBegin() // another deletion may wait for the run
+		if !ok {
 			return fmt.Errorf("%w: %w", runlog.ErrUnavailable, ErrDeletionPaused)
 		}
-		defer r.engine.deleteLock.Unlock()
+		defer end()
 		if err := r.engine.log.Delete(ctx, r.id); err != nil {
 			return err
 		}

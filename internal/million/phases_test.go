@@ -309,7 +309,9 @@ func (p *phase) checkRecovered() error {
 func (p *phase) closeAndExit() error {
 	p.figures["resident-MB"] = residentMB()
 	began := time.Now()
-	if err := p.engine.Close(context.Background()); err != nil {
+	var err error
+	// Close gives generators two seconds to return; on a busy machine, they get more here.
+	if !programtest.Poll(func() bool { err = p.engine.Close(context.Background()); return err == nil }) {
 		return err
 	}
 	if err := p.log.Close(); err != nil {

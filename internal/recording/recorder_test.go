@@ -182,52 +182,54 @@ func TestMessagesAreStored(t *testing.T) {
 
 // What memory has no room for is lost unless it is stored, and numbers tell how much.
 func TestNumbersTellWhatIsLost(t *testing.T) {
-	store := newStore()
-	r := newRecorder(store)
-	text := `{"jsonrpc":"2.0","method":"m","params":{"x":"` + strings.Repeat("x", 60_000) + `"}}`
-	fill := func() {
-		for i := range maxMemory/len(text) + 1 {
-			add(r, fmt.Sprint("run ", i), Out, text)
+	synctest.Test(t, func(t *testing.T) { // in which no time passes, so that nothing else is stored
+		store := newStore()
+		r := newRecorder(store)
+		text := `{"jsonrpc":"2.0","method":"m","params":{"x":"` + strings.Repeat("x", 60_000) + `"}}`
+		fill := func() {
+			for i := range maxMemory/len(text) + 1 {
+				add(r, fmt.Sprint("run ", i), Out, text)
+			}
+			if r.bytes > maxMemory || r.runs["stored"] != nil || r.runs["lost"] != nil {
+				t.Errorf("%d bytes of %d runs are in memory", r.bytes, len(r.runs))
+			}
 		}
-		if r.bytes > maxMemory || r.runs["stored"] != nil || r.runs["lost"] != nil {
-			t.Errorf("%d bytes of %d runs are in memory", r.bytes, len(r.runs))
+		expect := func(r *Recorder, run string, seqs ...uint64) {
+			t.Helper()
+			var got []uint64
+			for _, m := range mustRead(t, r, run) {
+				got = append(got, m.Seq)
+			}
+			if !slices.Equal(got, seqs) {
+				t.Errorf("of %s, there are the messages %v, want %v", run, got, seqs)
+			}
 		}
-	}
-	expect := func(r *Recorder, run string, seqs ...uint64) {
-		t.Helper()
-		var got []uint64
-		for _, m := range mustRead(t, r, run) {
-			got = append(got, m.Seq)
-		}
-		if !slices.Equal(got, seqs) {
-			t.Errorf("of %s, there are the messages %v, want %v", run, got, seqs)
-		}
-	}
-	add(r, "stored", In, text)
-	add(r, "lost", In, text)
-	storeAll(r)
-	add(r, "lost", Out, text)
-	add(r, "lost", Out, text)
-	fill()
-	expect(r, "stored", 1)
-	expect(r, "lost")
-	storeAll(r)
-	for run, want := range map[string][]uint64{"stored": {1, 2}, "lost": {4}} {
-		add(r, run, Out, text)
-		expect(r, run, want...)
-		store.disk = func() { r.mu.Lock(); defer r.mu.Unlock(); r.evictAll() } // while it is written
+		add(r, "stored", In, text)
+		add(r, "lost", In, text)
 		storeAll(r)
-		store.disk = nil
-		add(r, run, In, text)
+		add(r, "lost", Out, text)
+		add(r, "lost", Out, text)
+		fill()
+		expect(r, "stored", 1)
+		expect(r, "lost")
 		storeAll(r)
-	}
-	for _, r := range []*Recorder{r, newRecorder(store)} {
-		expect(r, "stored", 1, 2, 3)
-		expect(r, "lost", 4, 5)
-	}
-	if n := r.lost["stored"] + r.lost["lost"]; n != 0 {
-		t.Errorf("%d messages are still counted as lost", n)
-	}
+		for run, want := range map[string][]uint64{"stored": {1, 2}, "lost": {4}} {
+			add(r, run, Out, text)
+			expect(r, run, want...)
+			store.disk = func() { r.mu.Lock(); defer r.mu.Unlock(); r.evictAll() } // while it is written
+			storeAll(r)
+			store.disk = nil
+			add(r, run, In, text)
+			storeAll(r)
+		}
+		for _, r := range []*Recorder{r, newRecorder(store)} {
+			expect(r, "stored", 1, 2, 3)
+			expect(r, "lost", 4, 5)
+		}
+		if n := r.lost["stored"] + r.lost["lost"]; n != 0 {
+			t.Errorf("%d messages are still counted as lost", n)
+		}
+	})
 }
 
 // evictAll removes everything from memory, as if it didn't fit. Callers hold mu.

@@ -2,8 +2,8 @@ package tracing
 
 import (
 	"compress/gzip"
-	"context"
 	"encoding/pem"
+	"errors"
 	"io"
 	"log/slog"
 	"net/http"
@@ -11,8 +11,9 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"sync/atomic"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	collector "go.opentelemetry.io/proto/otlp/collector/trace/v1"
 	otlp "go.opentelemetry.io/proto/otlp/trace/v1"
@@ -21,21 +22,55 @@ import (
 	"github.com/photon-beam/beam/internal/engine"
 )
 
-// traceOneRun opens a tracer with settings from the environment, records a span, and
-// closes it. It returns what was logged.
-func traceOneRun(t *testing.T) string {
+// A testTracer is a tracer that has recorded the span of one run.
+type testTracer struct {
+	*Tracer
+	logged strings.Builder
+}
+
+// traceOneRun opens a tracer with settings from the environment, and records a span.
+func traceOneRun(t *testing.T, open func(*slog.Logger) (*Tracer, error)) *testTracer {
 	t.Helper()
-	var logged strings.Builder
-	tracer, err := Open(t.Context(), "1.2.3", slog.New(slog.NewTextHandler(&logged, nil)))
+	var b testTracer
+	var err error
+	if b.Tracer, err = open(slog.New(slog.NewTextHandler(&b.logged, nil))); err != nil {
+		t.Fatal(err)
+	}
+	_, done := b.TraceStart(t.Context(), engine.TracedRun{ID: "7f3c", Photon: "wizard"})
+	done(nil)
+	return &b
+}
+
+// newTestClient returns a client that sends to a collector without a network.
+func newTestClient(t *testing.T, c *fakeCollector) *client {
+	t.Helper()
+	s, err := readSettings()
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, done := tracer.TraceStart(t.Context(), engine.TracedRun{ID: "7f3c", Photon: "wizard"})
-	done(nil)
-	if err := tracer.Close(); err != nil {
-		return err.Error()
+	sender := newClient(s)
+	sender.http.Transport = c
+	return sender
+}
+
+// A fakeCollector answers requests with statuses, one after the other.
+type fakeCollector struct {
+	t       *testing.T
+	answers []int
+	tries   int
+}
+
+// RoundTrip implements [http.RoundTripper].
+func (c *fakeCollector) RoundTrip(r *http.Request) (*http.Response, error) {
+	if body, err := io.ReadAll(r.Body); len(body) == 0 || err != nil {
+		c.t.Errorf("nothing was sent: %v", err)
 	}
-	return logged.String()
+	w := httptest.NewRecorder()
+	w.Header().Set("Location", "/elsewhere")
+	w.Header().Set("Retry-After", "30")
+	w.WriteHeader(c.answers[c.tries])
+	c.tries++
+	return w.Result(), nil
 }
 
 func TestSpansGoWhereTheEnvironmentSays(t *testing.T) {
@@ -67,8 +102,12 @@ func TestSpansGoWhereTheEnvironmentSays(t *testing.T) {
 	t.Setenv("OTEL_EXPORTER_OTLP_HEADERS", "x-everything=1")
 	t.Setenv("OTEL_EXPORTER_OTLP_TRACES_HEADERS", "x-key=a%20b, x-other=2")
 	t.Setenv("OTEL_RESOURCE_ATTRIBUTES", "deployment.environment=test")
-	if logged := traceOneRun(t); logged != "" {
-		t.Errorf("%q is said", logged)
+	t.Setenv("OTEL_EXPORTER_OTLP_TIMEOUT", "120000")
+	t.Setenv("OTEL_BSP_EXPORT_TIMEOUT", "120000")
+	tracer := traceOneRun(t, func(l *slog.Logger) (*Tracer, error) { return Open(t.Context(), "1.2.3", l) })
+	// Closing waits for a second only.
+	if err := errors.Join(tracer.provider.ForceFlush(t.Context()), tracer.Close()); err != nil || tracer.logged.Len() > 0 {
+		t.Errorf("%q is said, %v", tracer.logged.String(), err)
 	}
 	if asked == nil {
 		t.Fatal("nothing was sent")
@@ -92,7 +131,7 @@ func TestWhatTheCollectorAnswers(t *testing.T) {
 	tests := []struct {
 		name    string
 		answers []int
-		tries   int32
+		tries   int
 		logged  string
 	}{
 		{"it takes them", []int{200}, 1, ""},
@@ -102,46 +141,45 @@ func TestWhatTheCollectorAnswers(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			var tries atomic.Int32
-			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-				w.Header().Set("Location", "/elsewhere")
-				w.Header().Set("Retry-After", "30")
-				w.WriteHeader(tt.answers[tries.Add(1)-1])
-			}))
-			defer server.Close()
-			t.Setenv("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", server.URL)
-			if logged := traceOneRun(t); !strings.Contains(logged, tt.logged) || tt.logged == "" && logged != "" {
-				t.Errorf("%q is said", logged)
-			}
-			if tries.Load() != tt.tries {
-				t.Errorf("it was tried %d times", tries.Load())
-			}
+			synctest.Test(t, func(t *testing.T) {
+				c := &fakeCollector{t: t, answers: tt.answers}
+				tracer := traceOneRun(t, func(l *slog.Logger) (*Tracer, error) { return open(t.Context(), newTestClient(t, c), "1.2.3", l) })
+				began := time.Now()
+				err := tracer.Close()
+				if took := time.Since(began); took > time.Second {
+					t.Errorf("closing took %s", took)
+				}
+				time.Sleep(time.Minute) // until what is still being sent is given up
+				synctest.Wait()
+				logged := tracer.logged.String()
+				if err != nil {
+					logged = err.Error()
+				}
+				if !strings.Contains(logged, tt.logged) || tt.logged == "" && logged != "" {
+					t.Errorf("%q is said", logged)
+				}
+				if c.tries != tt.tries {
+					t.Errorf("it was tried %d times", c.tries)
+				}
+			})
 		})
 	}
 }
 
 // Spans are sent again if the collector was busy.
 func TestSpansAreSentAgain(t *testing.T) {
-	var tries atomic.Int32
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if body, _ := io.ReadAll(r.Body); len(body) == 0 {
-			t.Error("nothing was sent")
+	synctest.Test(t, func(t *testing.T) {
+		busy := &fakeCollector{t: t, answers: []int{http.StatusTooManyRequests, http.StatusOK}}
+		c := newTestClient(t, busy)
+		c.timeout = time.Hour
+		began := time.Now()
+		if err := c.UploadTraces(t.Context(), sampleSpans()); err != nil || busy.tries != 2 {
+			t.Errorf("it was tried %d times: %v", busy.tries, err)
 		}
-		if tries.Add(1) == 1 {
-			w.WriteHeader(http.StatusTooManyRequests)
+		if took := time.Since(began); took < 30*time.Second {
+			t.Errorf("it was tried again after %s, and not as the collector said", took)
 		}
-	}))
-	defer server.Close()
-	t.Setenv("OTEL_EXPORTER_OTLP_ENDPOINT", server.URL)
-	s, err := readSettings()
-	if err != nil {
-		t.Fatal(err)
-	}
-	c := newClient(s)
-	defer c.Stop(context.Background())
-	if err := c.UploadTraces(t.Context(), sampleSpans()); err != nil || tries.Load() != 2 {
-		t.Errorf("it was tried %d times: %v", tries.Load(), err)
-	}
+	})
 }
 
 func TestWrongSettingsAreRefused(t *testing.T) {

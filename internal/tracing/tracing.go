@@ -55,7 +55,12 @@ func Open(ctx context.Context, version string, logger *slog.Logger) (*Tracer, er
 	if err != nil {
 		return nil, fmt.Errorf("traces can't be sent: %w", err)
 	}
-	exporter, err := otlptrace.New(ctx, newClient(s))
+	return open(ctx, newClient(s), version, logger)
+}
+
+// open is [Open] with a client.
+func open(ctx context.Context, c *client, version string, logger *slog.Logger) (*Tracer, error) {
+	exporter, err := otlptrace.New(ctx, c)
 	if err != nil {
 		return nil, fmt.Errorf("traces can't be sent: %w", err)
 	}

@@ -178,13 +178,6 @@ func (k *Keyring) PauseDeletion() {
 	k.pauseCount++
 }
 
-// DeletionPaused reports whether deletion is paused.
-func (k *Keyring) DeletionPaused() bool {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	return k.pauseCount > 0
-}
-
 // ResumeDeletion ends one pause. When it was the last, it deletes the pending keys.
 // If the process is killed before, the next one deletes them when it reads that
 // the runs have ended.

@@ -67,10 +67,10 @@ func (b *broker) connect(ctx context.Context, l *Log, fresh bool) error {
 		return fmt.Errorf("%w: %w", ErrCorrupt, err)
 	}
 	var err error
-	if b.conn, err = nats.Connect("", nats.InProcessServer(b.server), nats.NoReconnect()); err != nil {
-		return fmt.Errorf("connecting to the NATS server: %w", err)
+	if b.conn, err = connectInProcess(b.server); err != nil {
+		return err
 	}
-	js, err := jetstream.New(b.conn)
+	js, err := jetstream.New(b.conn, jetstream.WithDefaultTimeout(answerTimeout))
 	if err != nil {
 		return err
 	}
@@ -94,6 +94,16 @@ func (b *broker) connect(ctx context.Context, l *Log, fresh bool) error {
 	}
 	b.appends, err = newPublisher(b.server, syncer.sync, l.handleAck)
 	return err
+}
+
+// connectInProcess returns a connection to a server in this process. On a busy machine, or
+// a slow disk, the server may take longer to answer than the client allows by default.
+func connectInProcess(s nats.InProcessConnProvider, options ...nats.Option) (*nats.Conn, error) {
+	conn, err := nats.Connect("", append(options, nats.InProcessServer(s), nats.NoReconnect(), nats.Timeout(answerTimeout))...)
+	if err != nil {
+		return nil, fmt.Errorf("connecting to the NATS server: %w", err)
+	}
+	return conn, nil
 }
 
 // checkHealth returns the error that the server reports in its health check. It

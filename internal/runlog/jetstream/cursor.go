@@ -43,8 +43,7 @@ func (c *cursor) pageLimits() (messages, bytes int) {
 }
 
 // readPage calls f for each message of the next page.
-func (c *cursor) readPage(ctx context.Context, f func(messageHead) error) error {
-	b := c.log.broker.Load()
+func (c *cursor) readPage(ctx context.Context, b *broker, f func(messageHead) error) error {
 	err := c.requestPage(ctx, b, f)
 	if err != nil && ctx.Err() == nil {
 		err = fmt.Errorf("reading the log: %w", b.explainError(err))
@@ -137,7 +136,7 @@ func (c *cursor) readEntries(ctx context.Context, run string, after uint64) ([]r
 	for {
 		var entries []runlog.Entry
 		expected := after + 1
-		err := c.readPage(ctx, func(h messageHead) (err error) {
+		add := func(h messageHead) (err error) {
 			if h.lastSeq < expected {
 				return nil
 			}
@@ -147,7 +146,8 @@ func (c *cursor) readEntries(ctx context.Context, run string, after uint64) ([]r
 			entries, err = h.decodeEntries(entries, expected-1)
 			expected = h.lastSeq + 1
 			return err
-		})
+		}
+		err := c.log.withBroker(func(b *broker) error { return c.readPage(ctx, b, add) })
 		if err != nil {
 			return nil, err
 		}
@@ -162,15 +162,18 @@ func (c *cursor) readEntries(ctx context.Context, run string, after uint64) ([]r
 
 // readChained reads all entries after an ordinal with readChain. It reports
 // whether it did, rather than finding too many.
-func (c *cursor) readChained(ctx context.Context, run string, after uint64) ([]runlog.Entry, bool, error) {
-	b := c.log.broker.Load()
-	entries, end, done, err := b.readChain(ctx, run, after)
-	if errors.Is(err, errMissingMessage) {
-		// The run may have been deleted meanwhile, and started again.
-		if now, tailErr := b.readTail(ctx, run); tailErr == nil && now.streamSeq != end.streamSeq {
-			entries, end, done, err = b.readChain(ctx, run, after)
+func (c *cursor) readChained(ctx context.Context, run string, after uint64) (entries []runlog.Entry, done bool, err error) {
+	var end runTail
+	err = c.log.withBroker(func(b *broker) (err error) {
+		entries, end, done, err = b.readChain(ctx, run, after)
+		if errors.Is(err, errMissingMessage) {
+			// The run may have been deleted meanwhile, and started again.
+			if now, tailErr := b.readTail(ctx, run); tailErr == nil && now.streamSeq != end.streamSeq {
+				entries, end, done, err = b.readChain(ctx, run, after)
+			}
 		}
-	}
+		return err
+	})
 	if done && err == nil {
 		c.nextSeq, c.hasMore, c.endConfirmed = end.streamSeq+1, false, true
 		c.log.tails.update(run, end)
@@ -180,7 +183,7 @@ func (c *cursor) readChained(ctx context.Context, run string, after uint64) ([]r
 
 // confirmEnd returns an error if the run has entries where the server found none.
 func (c *cursor) confirmEnd(ctx context.Context, run string, after uint64) error {
-	end, err := c.log.broker.Load().readTail(ctx, run)
+	end, err := c.log.readTail(ctx, run)
 	if err == nil && end.lastSeq > after && end.streamSeq >= c.nextSeq {
 		err = fmt.Errorf("reading run %s: %w: entries %d to %d can't be read", run, ErrCorrupt, after+1, end.lastSeq)
 	}
@@ -200,7 +203,7 @@ func (l *Log) Read(ctx context.Context, run string, after uint64) iter.Seq2[[]ru
 			entries, err := c.readEntries(ctx, run, after)
 			if err == nil && c.hasMore && limit == ^uint64(0) {
 				var end runTail // entries appended from now on are not yielded
-				end, err = l.broker.Load().readTail(ctx, run)
+				end, err = l.readTail(ctx, run)
 				limit = end.lastSeq
 			}
 			if err != nil {

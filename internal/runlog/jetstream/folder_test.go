@@ -259,7 +259,7 @@ func copyUnchanged(to, dir string) error {
 		if err != nil {
 			return err
 		}
-		if before == after {
+		if before == after && !errors.Is(copyErr, fs.ErrNotExist) { // times of change are coarse
 			return copyErr
 		}
 		if err := os.RemoveAll(to); err != nil {

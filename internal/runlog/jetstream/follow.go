@@ -164,7 +164,7 @@ func (h *hub) loadTail(ctx context.Context, l *Log) error {
 	t, cached := l.recent.tailOf(h.run)
 	if !cached {
 		var err error
-		if t, err = l.broker.Load().readTail(ctx, h.run); err != nil {
+		if t, err = l.readTail(ctx, h.run); err != nil {
 			return err
 		}
 	}

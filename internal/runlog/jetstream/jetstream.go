@@ -187,3 +187,32 @@ func (l *Log) restartBroker(ctx context.Context, old *broker) (*broker, error) {
 	l.hubs.invalidateTails()
 	return b, nil
 }
+
+// withBroker calls f to read from the broker, and again from the next one if that failed
+// because the broker was being replaced.
+func (l *Log) withBroker(f func(*broker) error) error {
+	for {
+		b := l.broker.Load()
+		if err := f(b); err == nil || !l.isReplaced(b) {
+			return err
+		}
+	}
+}
+
+// isReplaced reports whether another broker has replaced b, and waits if it is about to.
+func (l *Log) isReplaced(b *broker) bool {
+	select {
+	case <-b.stopped:
+	default:
+		return false
+	}
+	l.restartLock.Lock()
+	defer l.restartLock.Unlock()
+	return l.broker.Load() != b
+}
+
+// readTail reads the end of a run from the stream.
+func (l *Log) readTail(ctx context.Context, run string) (t runTail, err error) {
+	err = l.withBroker(func(b *broker) (err error) { t, err = b.readTail(ctx, run); return err })
+	return t, err
+}

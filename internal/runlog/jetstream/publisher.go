@@ -45,11 +45,11 @@ const ackSubjectPrefix = "_BEAM."
 func newPublisher(s *server.Server, syncFolder func() error, onAck func(*pendingAppend)) (*publisher, error) {
 	p := &publisher{syncFolder: syncFolder, onAck: onAck, pending: make(map[string]*pendingAppend)}
 	var err error
-	p.conn, err = nats.Connect("", nats.InProcessServer(s), nats.NoReconnect(), nats.Name("appends"),
+	p.conn, err = connectInProcess(s, nats.Name("appends"),
 		nats.ErrorHandler(func(*nats.Conn, *nats.Subscription, error) {}), // handleClosed gets what ends the connection
 		nats.ClosedHandler(p.handleClosed))
 	if err != nil {
-		return nil, fmt.Errorf("connecting to the NATS server: %w", err)
+		return nil, err
 	}
 	if _, err := p.conn.Subscribe(ackSubjectPrefix+"*", p.handleAck); err != nil {
 		p.conn.Close()

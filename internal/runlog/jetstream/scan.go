@@ -26,7 +26,7 @@ func (l *Log) Scan(ctx context.Context) iter.Seq2[runlog.AppendedEntries, error]
 			return err
 		}
 		for c.hasMore {
-			if err := c.readPage(ctx, yieldMessage); errors.Is(err, errStopped) {
+			if err := c.readPage(ctx, l.broker.Load(), yieldMessage); errors.Is(err, errStopped) {
 				return
 			} else if err != nil {
 				yield(runlog.AppendedEntries{}, err)
@@ -64,7 +64,7 @@ func (l *Log) Runs(ctx context.Context) iter.Seq2[string, error] {
 		c := &cursor{log: l, hasMore: true}
 		for c.hasMore {
 			var started []string
-			err := c.readPage(ctx, func(h messageHead) error {
+			err := c.readPage(ctx, l.broker.Load(), func(h messageHead) error {
 				if h.firstSeq == 1 {
 					started = append(started, string(h.run))
 				}
