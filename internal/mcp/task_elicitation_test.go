@@ -53,7 +53,7 @@ func (v *httpClient) requestJSON(body string, headers ...string) string {
 // This is the proposal's whole flow, message by message, with a client that did not
 // declare elicitation. It takes three round trips, none of which waits.
 func TestTaskElicitationsDoNotBlock(t *testing.T) {
-	r := newTestServer(t, bookDinner)
+	r := newTaskServer(t, bookDinner)
 	v := newHTTPClient(t, r.startHTTPServer(t).URL, "2025-11-25", `{}`)
 
 	created := v.requestJSON(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"book_dinner","arguments":{"date":"2025-11-22","time":"19:00"},"task":{}}}`)
@@ -85,7 +85,7 @@ func TestTaskElicitationsDoNotBlock(t *testing.T) {
 // The server and its tools advertise tasks both as the specification does and as the
 // proposal does.
 func TestTasksAreAdvertisedInBothSpellings(t *testing.T) {
-	r := newTestServer(t, bookDinner, helloPhoton)
+	r := newTaskServer(t, bookDinner, helloPhoton)
 	v := newHTTPClient(t, r.startHTTPServer(t).URL, "2025-11-25", `{}`)
 	v.session = ""
 	said := v.requestJSON(`{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"v","version":"1"}}}`)

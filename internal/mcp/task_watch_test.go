@@ -29,7 +29,7 @@ func (w *stdioClient) collectTaskStatuses(method, last string) (statuses []strin
 
 // Over stdio, a client is sent each status that it does not know.
 func TestTaskStatusNotifications(t *testing.T) {
-	r := newTestServer(t, taskPhoton("word", ""))
+	r := newTaskServer(t, taskPhoton("word", ""))
 	w := r.connectStdio(t)
 	w.initialize("2025-11-25", `{}`)
 	task := w.createTask(1, "word")
@@ -49,7 +49,7 @@ func TestTaskStatusNotifications(t *testing.T) {
 
 // Over HTTP, statuses come on the GET stream.
 func TestTaskStatusNotificationsOverHTTP(t *testing.T) {
-	r := newTestServer(t, taskPhoton("word", ""))
+	r := newTaskServer(t, taskPhoton("word", ""))
 	v := newHTTPClient(t, r.startHTTPServer(t).URL, "2025-11-25", `{}`)
 	next := v.readEvents(v.sendRequest(http.MethodGet, "", "Accept", "text/event-stream"))
 	created := v.requestJSON(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"word","task":{}}}`)
