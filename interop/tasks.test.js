@@ -53,9 +53,11 @@ for (const transport of ["stdio", "http"]) {
     test("an answer travels with tasks/get", async () => {
       const other = await connect(kind, server(), { capabilities: {}, elicit: () => assert.fail("it was asked") });
       const created = await other.client.request({ method: "tools/call", params: { name: "text", arguments: {}, task: {} } }, CreateTaskResultSchema);
-      assert.equal(created.status, "input_required");
       const { taskId } = created;
-      const [{ elicitationId, requestedSchema }] = created._meta["io.modelcontextprotocol/pending-elicitations"];
+      let waiting = created; // soon: what creates it doesn't wait for its question for long
+      while (waiting.status === "working") waiting = await other.client.request({ method: "tasks/get", params: { taskId } }, GetTaskResultSchema);
+      assert.equal(waiting.status, "input_required");
+      const [{ elicitationId, requestedSchema }] = waiting._meta["io.modelcontextprotocol/pending-elicitations"];
       assert.deepEqual(Object.keys(requestedSchema.properties), ["text"]);
       const response = { elicitationId, action: "accept", content: { text: "Ada" } };
       const params = { taskId, _meta: { "io.modelcontextprotocol/elicitation-response": response } };

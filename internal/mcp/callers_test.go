@@ -109,6 +109,7 @@ func TestSessionOfAnotherCaller(t *testing.T) {
 // TestToolsThatACallerMayNotUse lists and calls a tool as its caller's roles change.
 func TestToolsThatACallerMayNotUse(t *testing.T) {
 	r := newLinkingServer(t, wordPhoton, membersPhoton)
+	r.AwaitEffects()
 	url := r.startPeopleServer(t)
 	call := `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":%q,"arguments":{}%s}}`
 	ada := newPerson(t, url, "2025-11-25", `{}`, "User", "ada")
@@ -152,6 +153,7 @@ func TestToolsThatACallerMayNotUse(t *testing.T) {
 // among them an operator's client.
 func TestRunsOfAnotherCaller(t *testing.T) {
 	r := newLinkingServer(t, wordPhoton)
+	r.AwaitEffects()
 	url := r.startPeopleServer(t)
 	ada := newPerson(t, url, "2025-11-25", `{}`, "User", "ada")
 	created := ada.request(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"word","task":{}}}`)

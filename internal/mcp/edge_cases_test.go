@@ -56,7 +56,7 @@ func TestResumingUnreadableRun(t *testing.T) {
 // A client that cancels tasks/result and at once requests it again gets a question with
 // another id, and its answer counts.
 func TestTaskResultRequestedAgain(t *testing.T) {
-	r := newTestServer(t, taskPhoton("word", ""))
+	r := newTaskServer(t, taskPhoton("word", ""))
 	for range 20 {
 		w := r.connectStdio(t)
 		w.initialize("2025-11-25", `{"elicitation":{}}`)

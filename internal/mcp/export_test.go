@@ -1,5 +1,7 @@
 package mcp
 
+import "github.com/photon-beam/beam/internal/programtest"
+
 // CountPending counts the requests in flight and the questions that wait for a client's
 // response, in all sessions.
 func (s *Server) CountPending() (inFlight, awaited int) {
@@ -11,3 +13,7 @@ func (s *Server) CountPending() (inFlight, awaited int) {
 	}
 	return inFlight, awaited
 }
+
+// AwaitEffects makes replies about tasks wait until the task asks, pauses or ends, however
+// busy the machine is. It must be called before the server serves.
+func (s *Server) AwaitEffects() { s.tasks.EffectWait = programtest.WaitTimeout }

@@ -38,6 +38,15 @@ func newTestServer(t testing.TB, photons ...*generators.Photon) *testServer {
 	return newTestServerOn(t, mcp.AskPolicy{}, runlog.NewMemory(), photons...)
 }
 
+// newTaskServer is [newTestServer] for tests of tasks that expect a reply to have what the
+// task does next, outside of bubbles.
+func newTaskServer(t testing.TB, photons ...*generators.Photon) *testServer {
+	t.Helper()
+	r := newTestServer(t, photons...)
+	r.AwaitEffects()
+	return r
+}
+
 // newTestServerOn returns a server on a log that outlives it.
 func newTestServerOn(t testing.TB, asking mcp.AskPolicy, runs runlog.Log, photons ...*generators.Photon) *testServer {
 	t.Helper()

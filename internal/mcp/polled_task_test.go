@@ -42,7 +42,7 @@ func nextQuestion(next func() sseEvent) string {
 
 // Over HTTP, a client that polls its task is asked on the GET stream.
 func TestPolledTaskAsksOnGetStream(t *testing.T) {
-	r := newTestServer(t, taskPhoton("word", ""))
+	r := newTaskServer(t, taskPhoton("word", ""))
 	v := newHTTPClient(t, r.startHTTPServer(t).URL, "2025-11-25", `{"elicitation":{}}`)
 	next := v.readEvents(v.sendRequest(http.MethodGet, "", "Accept", "text/event-stream"))
 	id, polled := v.createPolledTask()
@@ -65,7 +65,7 @@ func TestPolledTaskAsksOnGetStream(t *testing.T) {
 // With no stream to be asked on, the question stays in the inbox, and the status says
 // where.
 func TestPolledTaskWithoutStreamSaysWhereToAnswer(t *testing.T) {
-	r := newTestServer(t, taskPhoton("word", ""))
+	r := newTaskServer(t, taskPhoton("word", ""))
 	v := newHTTPClient(t, r.startHTTPServer(t).URL, "2025-11-25", `{"elicitation":{}}`)
 	id, polled := v.createPolledTask()
 	if want := `"waits for an answer: Which word? Answer at http://127.0.0.1:3008/asks/RUN.4"`; maskIDs(jsonMember(t, polled, "result", "statusMessage")) != want {
@@ -80,7 +80,7 @@ func TestPolledTaskWithoutStreamSaysWhereToAnswer(t *testing.T) {
 
 // A client whose GET stream breaks off while it is asked is asked again on the next one.
 func TestPolledTaskAsksOnNextGetStream(t *testing.T) {
-	r := newTestServer(t, taskPhoton("word", ""))
+	r := newTaskServer(t, taskPhoton("word", ""))
 	v := newHTTPClient(t, r.startHTTPServer(t).URL, "2025-11-25", `{"elicitation":{}}`)
 	ctx, breakOff := context.WithCancel(t.Context())
 	first := *v

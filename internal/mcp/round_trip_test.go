@@ -25,24 +25,27 @@ func (w *stdioClient) callModern(id int, tool, caps string) {
 const serverMeta = `"_meta":{"io.modelcontextprotocol/serverInfo":{"name":"beam","version":"test"}}`
 
 func TestConcurrentQuestionsShareOneRoundTrip(t *testing.T) {
-	w := newTestServer(t, twoQuestions).connectStdio(t)
-	w.callModern(1, "two", `{"elicitation":{}}`)
-	first := w.nextLine()
-	want := `{"jsonrpc":"2.0","id":1,"result":{"resultType":"input_required",` + serverMeta + `,"inputRequests":{` +
-		`"color":{"method":"elicitation/create","params":{"mode":"form","message":"Which?","requestedSchema":{"type":"object","properties":{"color":{"type":"string","oneOf":[{"title":"Red","const":"r"},{"title":"Green","const":"g"}]}},"required":["color"]}}},` +
-		`"name":{"method":"elicitation/create","params":{"mode":"form","message":"Who?","requestedSchema":{"type":"object","properties":{"name":{"type":"string"}},"required":["name"]}}}},` +
-		`"requestState":"STATE"}}`
-	if maskIDs(first) != want {
-		t.Errorf("the first round is\n%s\nwant\n%s", maskIDs(first), want)
-	}
-	// The question without an answer is asked again, alone.
-	w.retryWithState(2, "two", first, `{"name":{"action":"accept","content":{"name":"Ada"}}}`)
-	second := w.nextLine()
-	if requests := jsonMember(t, second, "result", "inputRequests"); !strings.HasPrefix(requests, `{"color"`) || strings.Contains(requests, "name\":{\"m") {
-		t.Errorf("the second round asks %s, want the color alone", requests)
-	}
-	w.retryWithState(3, "two", second, `{"color":{"action":"accept","content":{"color":"r"}}}`)
-	w.expectLine(`{"jsonrpc":"2.0","id":3,"result":{"resultType":"complete",` + serverMeta + `,"content":[{"type":"text","text":"Ada r"}],"structuredContent":"Ada r"}}`)
+	synctest.Test(t, func(t *testing.T) {
+		w := newTestServer(t, twoQuestions).connectStdio(t)
+		w.callModern(1, "two", `{"elicitation":{}}`)
+		first := w.nextLine()
+		want := `{"jsonrpc":"2.0","id":1,"result":{"resultType":"input_required",` + serverMeta + `,"inputRequests":{` +
+			`"color":{"method":"elicitation/create","params":{"mode":"form","message":"Which?","requestedSchema":{"type":"object","properties":{"color":{"type":"string","oneOf":[{"title":"Red","const":"r"},{"title":"Green","const":"g"}]}},"required":["color"]}}},` +
+			`"name":{"method":"elicitation/create","params":{"mode":"form","message":"Who?","requestedSchema":{"type":"object","properties":{"name":{"type":"string"}},"required":["name"]}}}},` +
+			`"requestState":"STATE"}}`
+		if maskIDs(first) != want {
+			t.Errorf("the first round is\n%s\nwant\n%s", maskIDs(first), want)
+		}
+		// The question without an answer is asked again, alone.
+		w.retryWithState(2, "two", first, `{"name":{"action":"accept","content":{"name":"Ada"}}}`)
+		second := w.nextLine()
+		if requests := jsonMember(t, second, "result", "inputRequests"); !strings.HasPrefix(requests, `{"color"`) || strings.Contains(requests, "name\":{\"m") {
+			t.Errorf("the second round asks %s, want the color alone", requests)
+		}
+		w.retryWithState(3, "two", second, `{"color":{"action":"accept","content":{"color":"r"}}}`)
+		w.expectLine(`{"jsonrpc":"2.0","id":3,"result":{"resultType":"complete",` + serverMeta + `,"content":[{"type":"text","text":"Ada r"}],"structuredContent":"Ada r"}}`)
+		w.closeAndWait()
+	})
 }
 
 func TestLostResponseLosesNothing(t *testing.T) {

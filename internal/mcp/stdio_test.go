@@ -3,6 +3,7 @@ package mcp_test
 import (
 	"strings"
 	"testing"
+	"testing/synctest"
 
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
@@ -190,20 +191,22 @@ func TestMalformedMessagesGetErrors(t *testing.T) {
 }
 
 func TestPipelinedMessagesAreServed(t *testing.T) {
-	w := newTestServer(t, helloPhoton).connectStdio(t)
-	w.sendLine("\n  \n" + `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"w","version":"1"}}}` + "\n" +
-		`{"jsonrpc":"2.0","method":"notifications/initialized"}`)
-	if _, err := w.in.Write([]byte(`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"hello","arguments":{"name":"Ada"}}}`)); err != nil {
-		t.Fatal(err)
-	}
-	w.closeAndWait()
-	var last string
-	for line := range w.lines {
-		last = line
-	}
-	if !strings.Contains(last, "Hello, Ada") {
-		t.Errorf("the last line is %s, want the result of the call whose line had no end", last)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		w := newTestServer(t, helloPhoton).connectStdio(t)
+		w.sendLine("\n  \n" + `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"w","version":"1"}}}` + "\n" +
+			`{"jsonrpc":"2.0","method":"notifications/initialized"}`)
+		if _, err := w.in.Write([]byte(`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"hello","arguments":{"name":"Ada"}}}`)); err != nil {
+			t.Fatal(err)
+		}
+		w.closeAndWait()
+		var last string
+		for line := range w.lines {
+			last = line
+		}
+		if !strings.Contains(last, "Hello, Ada") {
+			t.Errorf("the last line is %s, want the result of the call whose line had no end", last)
+		}
+	})
 }
 
 func TestBatchResponsesComeTogether(t *testing.T) {

@@ -22,7 +22,7 @@ func TestFirstAnswerToTaskWins(t *testing.T) {
 		for _, by := range []string{"caller", "browser", "both"} {
 			for action, want := range answers {
 				t.Run(fmt.Sprintf("%s/%s/%s", transport, by, action), func(t *testing.T) {
-					r := newTestServer(t, askingPhoton("word", ask.ForText("word", "Which word?")))
+					r := newTaskServer(t, askingPhoton("word", ask.ForText("word", "Which word?")))
 					send := r.connectTransport(t, transport)
 					created := send(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"word","task":{}}}`)
 					task := strings.Trim(jsonMember(t, created, "result", "taskId"), `"`)
@@ -65,7 +65,7 @@ func TestFirstAnswerToTaskWins(t *testing.T) {
 // is in nobody's inbox.
 func TestNobodyAnswersATask(t *testing.T) {
 	for _, transport := range []string{"stdio", "http"} {
-		r := newTestServer(t, askingPhoton("word", ask.ForText("word", "Which word?")))
+		r := newTaskServer(t, askingPhoton("word", ask.ForText("word", "Which word?")))
 		send := r.connectTransport(t, transport)
 		created := send(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"word","task":{}}}`)
 		task := strings.Trim(jsonMember(t, created, "result", "taskId"), `"`)

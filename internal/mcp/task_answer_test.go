@@ -17,7 +17,7 @@ func (w *stdioClient) sendElicitationResponse(id int, task, response string) str
 // The error for an invalid answer names the member that is wrong, and the question
 // stays open.
 func TestElicitationResponseIsValidated(t *testing.T) {
-	r := newTestServer(t, askingPhoton("number", ask.ForNumber("size", "How many?", ask.Range(1, 20))))
+	r := newTaskServer(t, askingPhoton("number", ask.ForNumber("size", "How many?", ask.Range(1, 20))))
 	w := r.connectStdio(t)
 	w.initialize("2025-11-25", `{}`)
 	task, other := w.createTask(1, "number"), w.createTask(2, "number")
@@ -71,7 +71,7 @@ func TestElicitationResponseIsValidated(t *testing.T) {
 
 func TestDeclineAndCancelReachTaskTool(t *testing.T) {
 	for action, want := range map[string]string{"decline": "declined", "cancel": "dismissed"} {
-		w := newTestServer(t, askingPhoton("number", ask.ForNumber("size", "How many?"))).connectStdio(t)
+		w := newTaskServer(t, askingPhoton("number", ask.ForNumber("size", "How many?"))).connectStdio(t)
 		w.initialize("2025-11-25", `{}`)
 		task := w.createTask(1, "number")
 		w.sendElicitationResponse(2, task, `{"elicitationId":"`+task+`.3","action":"`+action+`"}`)
@@ -89,7 +89,7 @@ func TestDeclineAndCancelReachTaskTool(t *testing.T) {
 // together.
 func TestAnswerReturnsNextTaskQuestion(t *testing.T) {
 	effects := 0
-	w := newTestServer(t, twoQuestionsInTurn(&effects), twoQuestions).connectStdio(t)
+	w := newTaskServer(t, twoQuestionsInTurn(&effects), twoQuestions).connectStdio(t)
 	w.initialize("2025-11-25", `{}`)
 	task := w.createTask(1, "inturn")
 	got := w.sendElicitationResponse(2, task, `{"elicitationId":"`+task+`.3","action":"accept","content":{"first":"one"}}`)
@@ -105,7 +105,7 @@ func TestAnswerReturnsNextTaskQuestion(t *testing.T) {
 // Secrets are not sent over MCP. The elicitation has the address of Beam's page, even
 // for a client that does not know URL elicitation, and to accept means to open it.
 func TestTaskSecretIsAskedOnPage(t *testing.T) {
-	r := newTestServer(t, askingPhoton("secret", ask.ForSecret("key", "The key?")))
+	r := newTaskServer(t, askingPhoton("secret", ask.ForSecret("key", "The key?")))
 	w := r.connectStdio(t)
 	w.initialize("2025-11-25", `{}`)
 	w.sendLine(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"secret","task":{}}}`)

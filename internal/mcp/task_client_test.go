@@ -21,7 +21,7 @@ func taskPhoton(name string, support generators.TaskSupport) *generators.Photon 
 func (w *stdioClient) createTask(id int, tool string) string {
 	w.t.Helper()
 	w.sendLine(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":%q,"task":{"ttl":60000}}}`, id, tool)
-	return w.createdTaskID(w.nextLine())
+	return w.createdTaskID(w.awaitResponse(id))
 }
 
 func (w *stdioClient) createdTaskID(result string) string {

@@ -14,12 +14,19 @@ import (
 // The photon decides that its call is a task. The client gets the task in place of a
 // result, polls it, answers with tasks/update, and gets the result with the task.
 func TestExtensionTaskIsPolledAnsweredAndRead(t *testing.T) {
-	w := newTestServer(t, taskPhoton("word", generators.TaskPreferred)).connectStdio(t)
+	asks := make(chan none)
+	word := generators.New("word", func(_ context.Context, _ none, yield generators.Yield) (string, error) {
+		yield(generators.Status("looking around"))
+		<-asks
+		return ask.Text(yield, "word", "Which word?")
+	}, &generators.Options{Task: generators.TaskPreferred})
+	w := newTestServer(t, word).connectStdio(t)
 	created := w.requestModern(1, "tools/call", `"name":"word","task":{"ttl":7}`, tasksCapabilities)
 	want := `{"jsonrpc":"2.0","id":1,"result":{"resultType":"task",` + serverMeta + `,"taskId":"RUN","status":"working",`
 	if got := maskIDs(created); !strings.HasPrefix(got, want) || !strings.Contains(got, `"ttlMs":null,"pollIntervalMs":`) || strings.Contains(got, `"task":`) {
 		t.Errorf("the call gets the response\n%s\nwant\n%s…", got, want)
 	}
+	close(asks)
 	task := `"taskId":` + jsonMember(t, created, "result", "taskId")
 	asked := w.pollUntil(task, "input_required")
 	want = `{"jsonrpc":"2.0","id":998,"result":{"resultType":"complete",` + serverMeta + `,"taskId":"RUN","status":"input_required","statusMessage":"waits for an answer: Which word?","createdAt":"TIME","lastUpdatedAt":"TIME","ttlMs":null,"pollIntervalMs":2000,` +
@@ -44,41 +51,44 @@ func TestExtensionTaskIsPolledAnsweredAndRead(t *testing.T) {
 }
 
 func TestExtensionTaskNeedsClientSupport(t *testing.T) {
-	r := newTestServer(t, taskPhoton("optional", ""), taskPhoton("preferred", generators.TaskPreferred), taskPhoton("required", generators.TaskRequired))
-	w := r.connectStdio(t)
-	for tool, want := range map[string]string{"optional": "input_required", "preferred": "input_required"} {
-		if got := w.requestModern(1, "tools/call", `"name":"`+tool+`","task":{}`, `{"elicitation":{}}`); !strings.Contains(got, `"resultType":"`+want) {
-			t.Errorf("%s without the extension gets the response %s", tool, got)
-		}
-	}
-	if got := w.requestModern(1, "tools/call", `"name":"optional","task":{}`, tasksCapabilities); !strings.Contains(got, `"resultType":"input_required"`) {
-		t.Errorf("a photon that has no say is made a task: %s", got)
-	}
-	task := w.callExtensionTask(1, "preferred")
-	missing := []string{
-		w.requestModern(2, "tools/call", `"name":"required"`, `{}`),
-		w.requestModern(2, "tasks/get", task, `{}`),
-		w.requestModern(2, "tasks/update", task+`,"inputResponses":{}`, `{}`),
-		w.requestModern(2, "tasks/cancel", task, `{}`),
-		w.requestModern(2, "subscriptions/listen", `"notifications":{"taskIds":[]}`, `{}`),
-	}
-	for _, got := range missing {
-		if want := `{"extensions":{"io.modelcontextprotocol/tasks":{}}}`; jsonMember(t, got, "error", "code") != "-32021" || jsonMember(t, got, "error", "data", "requiredCapabilities") != want {
-			t.Errorf("without the extension a request gets the response %s", got)
-		}
-	}
-	for _, method := range []string{"tasks/result", "tasks/list", "tasks/else"} {
-		if got := w.requestModern(3, method, task, tasksCapabilities); jsonMember(t, got, "error", "code") != "-32601" {
-			t.Errorf("%s gets the response %s", method, got)
-		}
-	}
-	for _, method := range []string{"tasks/get", "tasks/update", "tasks/cancel"} {
-		for _, id := range []string{`"taskId":"` + strings.Repeat("0", 32) + `"`, `"taskId":7`, `"x":1`} {
-			if got := w.requestModern(4, method, id+`,"inputResponses":{}`, tasksCapabilities); jsonMember(t, got, "error", "code") != "-32602" || !strings.Contains(got, "taskId") {
-				t.Errorf("%s with %s gets the response %s", method, id, got)
+	synctest.Test(t, func(t *testing.T) {
+		r := newTestServer(t, taskPhoton("optional", ""), taskPhoton("preferred", generators.TaskPreferred), taskPhoton("required", generators.TaskRequired))
+		w := r.connectStdio(t)
+		for tool, want := range map[string]string{"optional": "input_required", "preferred": "input_required"} {
+			if got := w.requestModern(1, "tools/call", `"name":"`+tool+`","task":{}`, `{"elicitation":{}}`); !strings.Contains(got, `"resultType":"`+want) {
+				t.Errorf("%s without the extension gets the response %s", tool, got)
 			}
 		}
-	}
+		if got := w.requestModern(1, "tools/call", `"name":"optional","task":{}`, tasksCapabilities); !strings.Contains(got, `"resultType":"input_required"`) {
+			t.Errorf("a photon that has no say is made a task: %s", got)
+		}
+		task := w.callExtensionTask(1, "preferred")
+		missing := []string{
+			w.requestModern(2, "tools/call", `"name":"required"`, `{}`),
+			w.requestModern(2, "tasks/get", task, `{}`),
+			w.requestModern(2, "tasks/update", task+`,"inputResponses":{}`, `{}`),
+			w.requestModern(2, "tasks/cancel", task, `{}`),
+			w.requestModern(2, "subscriptions/listen", `"notifications":{"taskIds":[]}`, `{}`),
+		}
+		for _, got := range missing {
+			if want := `{"extensions":{"io.modelcontextprotocol/tasks":{}}}`; jsonMember(t, got, "error", "code") != "-32021" || jsonMember(t, got, "error", "data", "requiredCapabilities") != want {
+				t.Errorf("without the extension a request gets the response %s", got)
+			}
+		}
+		for _, method := range []string{"tasks/result", "tasks/list", "tasks/else"} {
+			if got := w.requestModern(3, method, task, tasksCapabilities); jsonMember(t, got, "error", "code") != "-32601" {
+				t.Errorf("%s gets the response %s", method, got)
+			}
+		}
+		for _, method := range []string{"tasks/get", "tasks/update", "tasks/cancel"} {
+			for _, id := range []string{`"taskId":"` + strings.Repeat("0", 32) + `"`, `"taskId":7`, `"x":1`} {
+				if got := w.requestModern(4, method, id+`,"inputResponses":{}`, tasksCapabilities); jsonMember(t, got, "error", "code") != "-32602" || !strings.Contains(got, "taskId") {
+					t.Errorf("%s with %s gets the response %s", method, id, got)
+				}
+			}
+		}
+		w.closeAndWait()
+	})
 }
 
 // If some answers are invalid, all are refused with the reasons and may be sent again.

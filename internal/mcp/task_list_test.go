@@ -71,7 +71,7 @@ func TestTasksAreListedToTheirOwner(t *testing.T) {
 // Over HTTP, a bearer token identifies the caller. A client that can merely reach the
 // address gets no list, only the tasks that it names.
 func TestTasksAreListedToIdentifiedCallers(t *testing.T) {
-	r := newTestServer(t, taskPhoton("word", generators.TaskOptional))
+	r := newTaskServer(t, taskPhoton("word", generators.TaskOptional))
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
 		who := operator
 		if q.Header.Get("Authorization") != "" {

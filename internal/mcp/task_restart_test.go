@@ -39,6 +39,7 @@ func TestTaskSurvivesRestart(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		server.AwaitEffects()
 		w := (&testServer{Server: server, engine: engine}).connectStdio(t)
 		w.initialize("2025-11-25", `{"elicitation":{}}`)
 		return w, func() {

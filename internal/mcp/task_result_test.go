@@ -10,7 +10,7 @@ import (
 // A client that knows only the specification polls, requests the result when input is
 // required, is asked on the result's stream, and gets the result.
 func TestTaskAsksOnResultStream(t *testing.T) {
-	r := newTestServer(t, taskPhoton("word", ""))
+	r := newTaskServer(t, taskPhoton("word", ""))
 	v := newHTTPClient(t, r.startHTTPServer(t).URL, "2025-11-25", `{"elicitation":{}}`)
 	created := v.requestJSON(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"word","task":{"ttl":60000}}}`)
 	id := jsonMember(t, created, "result", "task", "taskId")
@@ -76,7 +76,7 @@ func TestTaskOutlivesResultRequest(t *testing.T) {
 // A stream of tasks/result that breaks off is resumed, with the question that was open,
 // and loses nothing.
 func TestTaskResultStreamIsResumed(t *testing.T) {
-	r := newTestServer(t, taskPhoton("word", ""))
+	r := newTaskServer(t, taskPhoton("word", ""))
 	v := newHTTPClient(t, r.startHTTPServer(t).URL, "2025-11-25", `{"elicitation":{}}`)
 	created := v.requestJSON(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"word","task":{}}}`)
 	id := strings.Trim(jsonMember(t, created, "result", "taskId"), `"`)

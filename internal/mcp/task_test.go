@@ -16,7 +16,7 @@ import (
 
 // A client that only polls gets the result after someone has answered in the inbox.
 func TestTaskIsAnsweredElsewhere(t *testing.T) {
-	r := newTestServer(t, taskPhoton("word", ""))
+	r := newTaskServer(t, taskPhoton("word", ""))
 	w := r.connectStdio(t)
 	w.initialize("2025-11-25", `{}`)
 	task := w.createTask(1, "word")
@@ -35,7 +35,7 @@ func TestTaskIsAnsweredElsewhere(t *testing.T) {
 
 func TestTaskIsCancelledOnce(t *testing.T) {
 	done := make(chan error, 1)
-	w := newTestServer(t, stubbornPhoton(done)).connectStdio(t)
+	w := newTaskServer(t, stubbornPhoton(done)).connectStdio(t)
 	w.initialize("2025-11-25", `{}`)
 	task := w.createTask(1, "stubborn")
 	w.sendTaskRequest(2, "tasks/cancel", task)
@@ -57,7 +57,7 @@ func TestTaskIsCancelledOnce(t *testing.T) {
 // A task whose run sleeps is working, and says until when.
 func TestSleepingTaskIsWorking(t *testing.T) {
 	until := time.Date(2999, 1, 2, 3, 4, 5, 0, time.UTC)
-	r := newTestServer(t, generators.New("sleeper", func(_ context.Context, _ none, yield generators.Yield) (string, error) {
+	r := newTaskServer(t, generators.New("sleeper", func(_ context.Context, _ none, yield generators.Yield) (string, error) {
 		yield(generators.Status("tired"))
 		return "", generators.SleepUntil(yield, "long", until)
 	}, &generators.Options{Durable: true, Task: generators.TaskPreferred}))
@@ -74,7 +74,7 @@ func TestSleepingTaskIsWorking(t *testing.T) {
 
 // A task whose run waits for another one is working, and says for what it waits.
 func TestQueuedTaskIsWorking(t *testing.T) {
-	r := newTestServer(t, generators.New("deploy", func(_ context.Context, _ none, yield generators.Yield) (string, error) {
+	r := newTaskServer(t, generators.New("deploy", func(_ context.Context, _ none, yield generators.Yield) (string, error) {
 		return ask.Text(yield, "word", "Which word?")
 	}, &generators.Options{Exclusive: func(none) string { return "prod" }}))
 	w := r.connectStdio(t)
@@ -110,7 +110,7 @@ func TestTaskFailsWithTool(t *testing.T) {
 	failing := generators.New("failing", func(context.Context, none, generators.Yield) (string, error) {
 		return "", errors.New("the disk is on fire")
 	}, nil)
-	w := newTestServer(t, failing).connectStdio(t)
+	w := newTaskServer(t, failing).connectStdio(t)
 	w.initialize("2025-11-25", `{}`)
 	w.sendLine(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"failing","task":{}}}`)
 	created := w.nextLine()
@@ -129,7 +129,7 @@ func TestTaskFailsWithTool(t *testing.T) {
 }
 
 func TestTaskSupportNegotiation(t *testing.T) {
-	r := newTestServer(t, taskPhoton("optional", ""), taskPhoton("preferred", generators.TaskPreferred), taskPhoton("required", generators.TaskRequired), taskPhoton("forbidden", generators.TaskForbidden))
+	r := newTaskServer(t, taskPhoton("optional", ""), taskPhoton("preferred", generators.TaskPreferred), taskPhoton("required", generators.TaskRequired), taskPhoton("forbidden", generators.TaskForbidden))
 	for _, c := range []struct{ version, tool, task, code string }{
 		{"2025-11-25", "required", "", "-32601"},
 		{"2025-11-25", "required", `,"task":null`, "-32601"},

@@ -1,6 +1,7 @@
 package testserver
 
 import (
+	"context"
 	"crypto/rand"
 	"encoding/json"
 	"fmt"
@@ -164,7 +165,7 @@ func askURL(r *request) (object, error) {
 func (r *request) completeURL(id string) error {
 	after, err := r.milliseconds("after", 100)
 	if err == nil {
-		err = r.wait(after)
+		err = r.awaitOpened(r.ctx, after)
 	}
 	if err == nil {
 		r.notify("notifications/elicitation/complete", object{"elicitationId": id})
@@ -202,17 +203,33 @@ func requireURL(r *request) (object, error) {
 	return nil, e
 }
 
+// awaitOpened waits until a person has opened a URL, for a time, or until ctx ends.
+func (r *request) awaitOpened(ctx context.Context, d time.Duration) error {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+	case <-r.server.options.Opened:
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+	return nil
+}
+
 // completeLater records that a URL was opened, and notifies the client on its session's
 // own stream.
 func (r *request) completeLater(url, id string, after time.Duration) {
-	select {
-	case <-time.After(after):
-	case <-r.session.ctx.Done():
+	if r.awaitOpened(r.session.ctx, after) != nil {
 		return
 	}
 	r.server.mu.Lock()
 	r.server.openURLs[url] = true
 	r.server.mu.Unlock()
+	select {
+	case <-r.session.streamed:
+	case <-r.session.ctx.Done():
+		return
+	}
 	r.session.mu.Lock()
 	out := r.session.stream
 	r.session.mu.Unlock()

@@ -355,9 +355,13 @@ func exit(r *request) (object, error) {
 	if err != nil {
 		return nil, err
 	}
-	if after > 0 {
+	if after > 0 { // from when the client has the result
+		_ = r.out.Send("", r.encode(text("The process ends in %v.", after), nil))
+		if stdio, ok := r.out.(lineSender); ok {
+			stdio.Flush()
+		}
 		time.AfterFunc(after, func() { r.server.options.Exit(status) })
-		return text("The process ends in %v.", after), nil
+		return nil, errNoReply
 	}
 	if asks && !r.isModern() {
 		r.sendQuestion(r.session.newID(), "Will you answer before the server ends?")

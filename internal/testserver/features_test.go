@@ -7,6 +7,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/photon-beam/beam/internal/programtest"
 	"github.com/photon-beam/beam/internal/testserver"
 )
 
@@ -196,13 +197,13 @@ func TestTasksOfTheExtension(t *testing.T) {
 	get := `{"jsonrpc":"2.0","id":2,"method":"tasks/get","params":{"taskId":"` + created.Result.TaskID + `",` + meta + `}}`
 	expectTask := func(want string) {
 		t.Helper()
-		for range 1000 {
+		has := func() bool {
 			l.send(get)
-			if strings.Contains(l.next(), want) {
-				return
-			}
+			return strings.Contains(l.next(), want)
 		}
-		t.Fatalf("the task never had %s", want)
+		if !programtest.Poll(has) {
+			t.Fatalf("the task never had %s", want)
+		}
 	}
 	expectTask(`"inputRequests":{"ask-1":{"method":"elicitation/create"`)
 	l.send(`{"jsonrpc":"2.0","id":3,"method":"tasks/update","params":{"taskId":"` + created.Result.TaskID + `","inputResponses":{"ask-1":{"action":"cancel"}},` + meta + `}}`)

@@ -111,4 +111,9 @@ func (s *session) setStream(out sender) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.stream = out
+	select {
+	case <-s.streamed:
+	default:
+		close(s.streamed)
+	}
 }

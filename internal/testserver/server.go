@@ -29,6 +29,9 @@ type Options struct {
 	Fault    string // a fault of the list of tools or of the start; see [FaultNames]
 	Stderr   io.Writer
 	Exit     func(status int) // ends the process
+	// Opened has an element for each URL that a person has opened. It may come before the
+	// time that the tools are told to wait for.
+	Opened <-chan struct{}
 }
 
 // object is a JSON object.
@@ -145,10 +148,11 @@ type session struct {
 	waiting  map[string]chan msg.Incoming       // requests to the client, by id
 	calls    map[string]context.CancelCauseFunc // requests of the client, by id
 	stream   sender                             // for messages that belong to no request; nil if there is none
+	streamed chan struct{}                      // closed when there has been one
 }
 
 func (s *Server) newSession() *session {
-	sess := &session{server: s, waiting: map[string]chan msg.Incoming{}, calls: map[string]context.CancelCauseFunc{}}
+	sess := &session{server: s, waiting: map[string]chan msg.Incoming{}, calls: map[string]context.CancelCauseFunc{}, streamed: make(chan struct{})}
 	sess.ctx, sess.end = context.WithCancelCause(context.Background())
 	return sess
 }

@@ -24,7 +24,7 @@ func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) er
 	w := lineSender{stdio.NewWriter(out, func() { cancel(msg.ErrClientGone) })}
 	s.misbehaveAtStart(w)
 	sess := s.newSession()
-	sess.stream = w
+	sess.setStream(w)
 	defer s.addStream(&stream{out: w, wants: sess.wantsChanges})()
 	var serving sync.WaitGroup
 	read := make(chan error, 1)

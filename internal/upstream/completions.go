@@ -21,8 +21,15 @@ type completion struct {
 	call func()
 }
 
+// The limits of the ids that are remembered of elicitations which were complete before they
+// were asked: the message that requires one may come by another stream, and later.
+const (
+	maxEarlyCompletions = 100
+	maxElicitationID    = 200 // bytes
+)
+
 // onComplete calls f when the upstream says that the elicitation with an id is complete,
-// until the caller calls stop.
+// until the caller calls stop. The upstream may have said so already.
 func (u *Upstream) onComplete(id string, f func()) (stop func()) {
 	if id == "" {
 		return func() {}
@@ -30,6 +37,11 @@ func (u *Upstream) onComplete(id string, f func()) (stop func()) {
 	c := &completion{id, f}
 	u.mu.Lock()
 	defer u.mu.Unlock()
+	if i := slices.Index(u.completedEarly, id); i >= 0 {
+		u.completedEarly = slices.Delete(u.completedEarly, i, i+1)
+		go f()
+		return func() {}
+	}
 	u.completions = append(u.completions, c)
 	return func() {
 		u.mu.Lock()
@@ -50,6 +62,9 @@ func (u *Upstream) completeElicitation(params json.RawMessage) {
 		if c.id == p.ElicitationID {
 			completed = append(completed, c)
 		}
+	}
+	if completed == nil && len(p.ElicitationID) <= maxElicitationID {
+		u.completedEarly = append(u.completedEarly[max(0, len(u.completedEarly)-maxEarlyCompletions+1):], p.ElicitationID)
 	}
 	u.mu.Unlock()
 	for _, c := range completed {

@@ -35,7 +35,11 @@ func eventually(t *testing.T, what string, f func() bool) {
 
 // testServer serves package testserver over HTTP.
 func testServer(t *testing.T, name, version string) config.Server {
-	s, err := testserver.New(testserver.Options{Protocol: version})
+	return testServerWith(t, name, testserver.Options{Protocol: version})
+}
+
+func testServerWith(t *testing.T, name string, o testserver.Options) config.Server {
+	s, err := testserver.New(o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -200,13 +204,15 @@ func TestProgressAndLogsAreEvents(t *testing.T) {
 }
 
 func TestCallThatRequiresAURL(t *testing.T) {
-	g := newGateway(t, testServer(t, "peer", "2025-11-25"))
-	id := g.start(ada, "peer__require_url", `{}`)
+	opened := make(chan struct{})
+	g := newGateway(t, testServerWith(t, "peer", testserver.Options{Protocol: "2025-11-25", Opened: opened}))
+	id := g.start(ada, "peer__require_url", `{"after":3600000}`)
 	_, q := g.awaitAsk(ada, id)
 	if q.Kind != ask.KindURL || !q.UntilDone || q.URL != "https://example.com/authorize" {
 		t.Errorf("the question is %+v", q)
 	}
 	// Nobody answers it: the server says that the person has been there.
+	opened <- struct{}{}
 	if w := g.awaitWithdrawn(ada, id); !strings.Contains(w.Error, "completed") {
 		t.Errorf("it was withdrawn as %+v", w)
 	}

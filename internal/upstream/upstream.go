@@ -47,6 +47,8 @@ type Upstream struct {
 	stderr      []Event                       // the latest lines
 	callCount   int64
 	completions []*completion
+	// completedEarly are the latest elicitations that were complete before they were asked.
+	completedEarly []string
 }
 
 func newUpstream(m *Manager, server config.Server) (*Upstream, error) {

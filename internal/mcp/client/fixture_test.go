@@ -33,6 +33,8 @@ func TestMain(m *testing.M) {
 		_ = newSDKServer().Run(context.Background(), &mcp.StdioTransport{})
 	case "mcp-go":
 		_ = mcpgoserver.ServeStdio(newMCPGoServer())
+	case "late probe":
+		serveLateProbe()
 	case "parent": // connects to a server of its own, and tells its process id
 		s, err := client.Connect(context.Background(), config.Server{Command: os.Args[0], Env: map[string]string{serverVariable: "-", clienttest.Variable: ","}}, client.Options{})
 		if err != nil {

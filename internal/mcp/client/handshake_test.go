@@ -1,12 +1,15 @@
 package client_test
 
 import (
+	"bufio"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -125,5 +128,48 @@ func TestServerThatGetsProbeAndInitialize(t *testing.T) {
 		if !strings.Contains(got, "Ada") {
 			t.Errorf("%s of version %s returned %s", kind, s.Server().Version, got)
 		}
+	}
+}
+
+// startedVariable names the file that the server of serveLateProbe creates.
+const startedVariable = "CLIENT_TEST_STARTED"
+
+// serveLateProbe serves a session of both eras. Its first process has something else to do
+// between the responses to initialize and to the probe; one that is only probed has not.
+func serveLateProbe() {
+	_, err := os.Stat(os.Getenv(startedVariable))
+	isFirst := err != nil
+	_ = os.WriteFile(os.Getenv(startedVariable), nil, 0o600)
+	var probe json.RawMessage
+	respond := func(id json.RawMessage, result string) {
+		fmt.Printf(`{"jsonrpc":"2.0","id":%s,"result":%s}`+"\n", id, result)
+	}
+	for lines := bufio.NewScanner(os.Stdin); lines.Scan(); {
+		var m rawMessage
+		_ = json.Unmarshal(lines.Bytes(), &m)
+		if m.Method == "server/discover" {
+			probe = m.ID
+		}
+		if probe != nil && (m.Method == "ping" || !isFirst) {
+			respond(probe, `{"supportedVersions":["2026-07-28"],"capabilities":{}}`)
+			probe = nil
+		}
+		switch m.Method {
+		case "initialize":
+			respond(m.ID, `{"protocolVersion":"2025-11-25","capabilities":{}}`)
+		case "ping":
+			respond(m.ID, "{}")
+		}
+	}
+}
+
+// However long a busy server takes for its response to the probe after that to initialize,
+// the session is of the newer version.
+func TestLateResponseToTheProbe(t *testing.T) {
+	server := serveChild(t, "late probe")
+	server.Env[startedVariable] = filepath.Join(t.TempDir(), "started")
+	s := connect(t, server, func(o *client.Options) { o.ProbeTimeout = time.Nanosecond })
+	if v := s.Server().Version; v != "2026-07-28" {
+		t.Errorf("the version is %s", v)
 	}
 }

@@ -38,8 +38,13 @@ var errLegacy = errors.New("the server doesn't speak " + modernVersion)
 // newer one, some both; another process must be asked only once.
 var errProbedLate = errors.New("the server speaks " + modernVersion + ", but was too slow to say so")
 
-// lateProbeWait is how long the response to the probe may come after that to initialize.
-const lateProbeWait = 100 * time.Millisecond
+// The response to the probe may come after that to initialize. A server that has responded to
+// a ping meanwhile has handled the probe, too, and has lateProbeWait to respond to it; one
+// that doesn't respond to pings has pingWait.
+const (
+	lateProbeWait = 100 * time.Millisecond
+	pingWait      = time.Second
+)
 
 // agreeOnVersion discovers a server of 2026-07-28, and initializes any other.
 func (s *Session) agreeOnVersion(ctx context.Context) error {
@@ -110,14 +115,10 @@ func isUnusable(err error) bool {
 func (s *Session) discoverOrInitialize(ctx context.Context, legacy string) (offered string, err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	type outcome struct {
-		offered string
-		err     error
-	}
-	discovered, initialized := make(chan outcome, 1), make(chan error, 1)
+	discovered, initialized := make(chan discovery, 1), make(chan error, 1)
 	go func() {
 		offered, err := s.discover(ctx)
-		discovered <- outcome{offered, err}
+		discovered <- discovery{offered, err}
 	}()
 	timer := time.NewTimer(s.options.ProbeTimeout)
 	defer timer.Stop()
@@ -140,20 +141,42 @@ func (s *Session) discoverOrInitialize(ctx context.Context, legacy string) (offe
 			startInitialize = nil
 			go func() { initialized <- s.initialize(ctx, legacy) }()
 		case err := <-initialized:
-			if err == nil && s.isProcess() {
-				select {
-				case o := <-discovered:
-					if o.err == nil {
-						return "", errProbedLate
-					}
-				case <-time.After(lateProbeWait):
-				}
+			if err == nil && s.isProcess() && s.isDiscoveredLate(ctx, discovered) {
+				return "", errProbedLate
 			}
 			if err == nil {
 				return "", nil
 			}
 			o := <-discovered // it may be a server of 2026-07-28 that was slow to start
 			return o.offered, errors.Join(o.err, err)
+		}
+	}
+}
+
+// A discovery is what [Session.discover] returned.
+type discovery struct {
+	offered string
+	err     error
+}
+
+// isDiscoveredLate reports whether an initialized server responds to the probe, too.
+func (s *Session) isDiscoveredLate(ctx context.Context, discovered <-chan discovery) bool {
+	ponged := make(chan struct{})
+	go func() {
+		defer close(ponged)
+		_, _ = s.request(ctx, string(mcp.MethodPing), nil) // an error is a response, too
+	}()
+	timer := time.NewTimer(pingWait)
+	defer timer.Stop()
+	for {
+		select {
+		case o := <-discovered:
+			return o.err == nil
+		case <-ponged:
+			ponged = nil
+			timer.Reset(lateProbeWait)
+		case <-timer.C:
+			return false
 		}
 	}
 }

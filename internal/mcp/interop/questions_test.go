@@ -152,21 +152,27 @@ func TestMissingCapabilities(t *testing.T) {
 	})
 }
 
-// A question whose own timeout expires is withdrawn.
+// A question whose own timeout expires is withdrawn. On a busy machine that may be before
+// it is asked; then the tool is called again.
 func checkTimeout(t *testing.T, ctx context.Context, c *connectedClient) {
-	withdrawn := make(chan struct{})
-	c.person.elicit = func(ctx context.Context, _ question) (answer, error) {
-		if c.version == version20260728 || c.library.name == "mcp-go" { // it does not tell its handler
-			return newAccept(map[string]any{"text": "too late"}), nil
-		}
-		<-ctx.Done()
-		close(withdrawn)
-		return answer{}, ctx.Err()
-	}
 	if c.version == version20260728 || c.library.name == "mcp-go" {
 		t.Skip("its handler is not told; see the tests of the wire")
 	}
-	c.expectOutcome(t, ctx, "hurried", nil, `{"outcome":"timeout"}`)
+	withdrawn := make(chan struct{}, 1)
+	c.person.elicit = func(ctx context.Context, _ question) (answer, error) {
+		<-ctx.Done()
+		select {
+		case withdrawn <- struct{}{}:
+		default: // it was of a call before
+		}
+		return answer{}, ctx.Err()
+	}
+	for len(c.person.takeQuestions()) == 0 {
+		if ctx.Err() != nil {
+			t.Fatal("the question was not asked")
+		}
+		c.expectOutcome(t, ctx, "hurried", nil, `{"outcome":"timeout"}`)
+	}
 	select {
 	case <-withdrawn:
 	case <-ctx.Done():

@@ -46,7 +46,13 @@ func configFile(t testing.TB, servers map[string]any) string {
 // empty.
 func serveTestServer(t testing.TB, version string) map[string]any {
 	t.Helper()
-	s, err := testserver.New(testserver.Options{Protocol: version, Stderr: t.Output(), Exit: func(int) {}})
+	return serveTestServerWith(t, testserver.Options{Protocol: version})
+}
+
+func serveTestServerWith(t testing.TB, o testserver.Options) map[string]any {
+	t.Helper()
+	o.Stderr, o.Exit = t.Output(), func(int) {}
+	s, err := testserver.New(o)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -3,10 +3,14 @@ package passthrough_test
 import (
 	"encoding/json"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
 	"github.com/photon-beam/beam"
+	"github.com/photon-beam/beam/internal/testserver"
 )
 
 // What an upstream of one version asks is asked of a client of another by that client's
@@ -43,11 +47,17 @@ func TestURLsBetweenAllVersions(t *testing.T) {
 	for _, up := range []string{v20251125, v20260728} {
 		for _, down := range []string{v20251125, v20260728} {
 			t.Run(up+" to "+down, func(t *testing.T) {
-				g := newGateway(t, beam.Config{Upstreams: []string{configFile(t, map[string]any{"test": serveTestServer(t, up)})}})
-				p := &person{answer: agree}
-				s := g.connect(t, clientOptions{version: down, forms: true, urls: true}, p)
+				opened := make(chan struct{}, 100)
+				g := newGateway(t, beam.Config{Upstreams: []string{configFile(t, map[string]any{"test": serveTestServerWith(t, testserver.Options{Protocol: up, Opened: opened})})}})
 				for _, tool := range []string{"test__ask_url", "test__require_url"} {
-					r, text := call(t, s, tool, map[string]any{"after": 300}) // long enough to ask the client before
+					p := &person{}
+					open := sync.OnceFunc(func() { opened <- struct{}{} })
+					p.answer = func(q *mcp.ElicitParams) *mcp.ElicitResult {
+						open()
+						return agree(q)
+					}
+					s := g.connect(t, clientOptions{version: down, forms: true, urls: true}, p)
+					r, text := call(t, s, tool, map[string]any{"after": 3_600_000}) // unless it is opened before
 					if r.IsError {
 						t.Errorf("%s returns the error %s", tool, text)
 					}

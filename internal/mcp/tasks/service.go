@@ -8,6 +8,7 @@
 package tasks
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -42,8 +43,10 @@ type Config struct {
 	Link bool
 	// MapUI returns the function that maps the ui:// addresses of what a photon of that
 	// name returns; see [msg.Translator].
-	MapUI  func(photon string) func(uri string) string
-	Logger *slog.Logger
+	MapUI func(photon string) func(uri string) string
+	// EffectWait is how long replies wait for what a task does next. The default is short.
+	EffectWait time.Duration
+	Logger     *slog.Logger
 }
 
 // A Service serves requests about tasks. Its methods may be called concurrently.
@@ -124,30 +127,31 @@ func (s *Service) findRunFrom(caller generators.Caller, id string, surfaces ...s
 	return info, nil
 }
 
-// AwaitQuestions waits until the run has ended, or waits with all its questions asked,
-// for at most d. It returns the run's state.
+// AwaitQuestions waits until the run has ended, is paused, or waits with all its questions
+// asked, for at most [Config.EffectWait], or d by default. It returns the run's state.
 func (s *Service) AwaitQuestions(ctx context.Context, caller generators.Caller, id string, d time.Duration) (engine.Info, error) {
 	info, err := s.Engine.Info(caller, id)
-	if err != nil || hasEndedOrAsked(info) {
+	if err != nil || isIdle(info) {
 		return info, err
 	}
-	ctx, cancel := context.WithTimeout(ctx, d)
+	ctx, cancel := context.WithTimeout(ctx, cmp.Or(s.EffectWait, d))
 	defer cancel()
 	batches, err := s.Engine.Follow(ctx, caller, id, info.LastSeq)
 	if err != nil {
 		return info, err
 	}
 	for range batches {
-		if info, err = s.Engine.Info(caller, id); err != nil || hasEndedOrAsked(info) {
+		if info, err = s.Engine.Info(caller, id); err != nil || isIdle(info) {
 			break
 		}
 	}
 	return info, err
 }
 
-func hasEndedOrAsked(info engine.Info) bool {
+// isIdle reports whether the run does nothing further by itself, or not soon.
+func isIdle(info engine.Info) bool {
 	n := len(info.Asks)
-	return info.State.Ended() || n > 0 && !info.Asks[n-1].More
+	return info.State.Ended() || info.Pause() != "" || n > 0 && !info.Asks[n-1].More
 }
 
 // translator returns the translator of a task's run for the requester.

@@ -101,6 +101,8 @@ func (s *Server) handle(m envelope) {
 				waiting <- m.Result
 			}
 		}
+	case "ping":
+		s.Reply(m.ID, "{}")
 	case "server/discover":
 		if !s.Has("ignore discover") {
 			s.Send(`{"jsonrpc":"2.0","id":%s,"error":{"code":-32601,"message":"no such method"}}`, m.ID)

@@ -1,0 +1,22 @@
+package upstream
+
+import (
+	"encoding/json"
+	"fmt"
+	"testing"
+)
+
+// An upstream may say that an elicitation is complete before the message is handled that
+// requires it. What is remembered of that is bounded.
+func TestCompletionBeforeTheQuestion(t *testing.T) {
+	u := new(Upstream)
+	for n := range 10 * maxEarlyCompletions {
+		u.completeElicitation(json.RawMessage(fmt.Sprintf(`{"elicitationId":"e%d"}`, n)))
+	}
+	if n := len(u.completedEarly); n != maxEarlyCompletions {
+		t.Errorf("%d are remembered", n)
+	}
+	done := make(chan struct{})
+	defer u.onComplete("e999", func() { close(done) })()
+	<-done
+}
