@@ -23,6 +23,9 @@ const (
 type Store interface {
 	// WriteMessages replaces the recording of a run.
 	WriteMessages(run string, lines []byte) error
+	// AppendMessages adds to a recording that WriteMessages has written. After an error, a
+	// part of the lines may be there.
+	AppendMessages(run string, lines []byte) error
 	// ReadMessages returns the recording of a run; nil if there is none.
 	ReadMessages(run string) ([]byte, error)
 }

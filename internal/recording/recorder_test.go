@@ -1,9 +1,11 @@
 package recording
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"math"
 	"slices"
@@ -20,6 +22,8 @@ type memoryStore struct {
 	files map[string][]byte
 	disk  func() // called during a write; may be nil
 	err   error
+
+	written int // bytes
 }
 
 func (s *memoryStore) WriteMessages(run string, lines []byte) error {
@@ -32,6 +36,22 @@ func (s *memoryStore) WriteMessages(run string, lines []byte) error {
 		return s.err
 	}
 	s.files[run] = lines
+	s.written += len(lines)
+	return nil
+}
+
+func (s *memoryStore) AppendMessages(run string, lines []byte) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch {
+	case s.files[run] == nil:
+		return fs.ErrNotExist
+	case s.err != nil: // the disk is full, but for a few bytes
+		s.files[run] = append(s.files[run], lines[:min(len(lines), 5)]...)
+		return s.err
+	}
+	s.files[run] = append(s.files[run], lines...)
+	s.written += len(lines)
 	return nil
 }
 
@@ -178,6 +198,37 @@ func TestMessagesAreStored(t *testing.T) {
 			t.Errorf("a deleted run has %d messages", n)
 		}
 	})
+}
+
+// A recording that grows for a long time isn't written again and again, is never large, and
+// survives a disk that is full at times.
+func TestLongRecordings(t *testing.T) {
+	store := newStore()
+	r := newRecorder(store)
+	written, last := 0, 0
+	for round := range 1000 {
+		for range 5 {
+			add(r, "a", Out, `{"jsonrpc":"2.0","method":"m","params":{"x":"`+strings.Repeat("x", round)+`"}}`)
+			written += round + 180
+		}
+		store.err = nil
+		if round%100 == 99 {
+			store.err = errors.New("disk full")
+		}
+		storeAll(r)
+		last = max(last, len(store.files["a"]))
+		if round%50 != 0 {
+			continue
+		}
+		here, there := mustRead(t, r, "a"), mustRead(t, newRecorder(store), "a")
+		inMemory, _ := encode(here)
+		if stored, _ := encode(there); here[len(here)-1].Seq != uint64(5*round+5) || !bytes.Equal(inMemory, stored) {
+			t.Fatalf("after %d messages, %d are in memory and %d stored", 5*round+5, len(here), len(there))
+		}
+	}
+	if store.written > 3*written || last > 3*maxBytes {
+		t.Errorf("%d bytes were written for messages of about %d, and the longest recording had %d", store.written, written, last)
+	}
 }
 
 // What memory has no room for is lost unless it is stored, and numbers tell how much.

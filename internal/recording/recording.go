@@ -33,6 +33,8 @@ type recording struct {
 	messages []Message
 	bytes    int
 	lastSeq  uint64
+	stored   uint64                 // the last message that the store has; 0 if its recording is to be replaced
+	size     int                    // of the store's recording, in bytes
 	open     map[string]openRequest // requests without a response, by their requestKey
 }
 
@@ -146,6 +148,16 @@ func (r *recording) parse(stored []byte, lost uint64) (err error) {
 		r.drop(lost)
 	}
 	return err
+}
+
+// toStore returns the messages that the store lacks, or all of them if its recording is to
+// be replaced: because messages are missing between its and these, or it has grown large by
+// old ones.
+func (r *recording) toStore() (messages []Message, replaces bool) {
+	if r.stored == 0 || r.size > 2*maxBytes || len(r.messages) == 0 || r.messages[0].Seq > r.stored+1 {
+		return r.messages, true
+	}
+	return r.messages[r.stored+1-r.messages[0].Seq:], false
 }
 
 // drop drops all messages, and as many more that went after them.

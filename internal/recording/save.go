@@ -3,7 +3,6 @@ package recording
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"time"
 )
 
@@ -103,8 +102,7 @@ func (r *Recorder) saveFirst(before time.Time) (size int, err error) {
 	if err := r.read(rec, n); err != nil {
 		r.logger.Warn("reading the recorded messages of a run", "run", rec.run, "err", err)
 	}
-	lines, err := encode(rec.messages)
-	if err := errors.Join(err, r.store.WriteMessages(rec.run, lines)); err != nil {
+	if size, err = r.write(rec); err != nil {
 		return 0, err
 	}
 	r.mu.Lock()
@@ -119,7 +117,27 @@ func (r *Recorder) saveFirst(before time.Time) (size int, err error) {
 	if r.lost[rec.run] -= min(stored, r.lost[rec.run]); r.lost[rec.run] == 0 {
 		delete(r.lost, rec.run)
 	}
-	return max(len(lines), 1), nil
+	return max(size, 1), nil
+}
+
+// write stores what the store lacks of a recording, and returns how many bytes that were.
+// Callers hold reading.
+func (r *Recorder) write(rec *recording) (size int, err error) {
+	messages, replaces := rec.toStore()
+	lines, err := encode(messages)
+	if err != nil {
+		return 0, err
+	}
+	write := r.store.AppendMessages
+	if replaces {
+		write, rec.size = r.store.WriteMessages, 0
+	}
+	rec.stored = 0 // unless it succeeds
+	if err := write(rec.run, lines); err != nil {
+		return 0, err
+	}
+	rec.stored, rec.size = rec.lastSeq, rec.size+len(lines)
+	return len(lines), nil
 }
 
 // takeFirst takes the recording that has been unsaved for longest, if it became so before a

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"io/fs"
+	"os"
 	"path/filepath"
 
 	"github.com/photon-beam/beam/internal/diskspace"
@@ -36,6 +37,23 @@ func (s *Store) WriteMessages(run string, lines []byte) error {
 		_ = s.root.Remove(temp) // it may not exist
 	}
 	return diskspace.WrapDiskFull(err)
+}
+
+// AppendMessages adds to the recorded messages of a run, like [Store.WriteMessages], which
+// has written them. After an error, a part of the lines may be there.
+func (s *Store) AppendMessages(run string, lines []byte) error {
+	if err := checkName(run); err != nil {
+		return err
+	}
+	if err := s.disk.CheckWrite(len(lines)); err != nil {
+		return err
+	}
+	f, err := s.root.OpenFile(filepath.Join(run, messagesFile), os.O_WRONLY|os.O_APPEND, 0)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(lines)
+	return diskspace.WrapDiskFull(errors.Join(err, f.Close()))
 }
 
 // maxMessagesFile is the largest file of messages that is read, in bytes. Beam writes none
