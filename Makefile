@@ -27,10 +27,12 @@ npm := node_modules/.package-lock.json
 suite := conformance/node_modules/.package-lock.json
 clients := interop/node_modules/.package-lock.json
 
-# starting are the packages whose tests start programs. The race detector makes these slow
-# and sees little of them, so make test doesn't use it there, and make test-long does.
+# starting are the packages whose tests start programs; unraced are others that crawl pages,
+# compare them, or read the source. The race detector makes all these slow and sees little
+# of them, so make test doesn't use it there, and make test-long does.
 starting := ./cmd/beam ./internal/crash ./internal/durability ./internal/gateway ./internal/mcp/interop ./internal/runlog/jetstream
-others = $$(go list ./... | grep -vE '/(cmd/beam|internal/(crash|durability|gateway|mcp/interop|runlog/jetstream))$$')
+unraced := . ./internal/apilist ./web/internal/ui
+raced = $$(go list ./... | grep -vxF "$$(go list $(starting) $(unraced))")
 
 .PHONY: help
 help: ## list the targets
@@ -54,7 +56,7 @@ test: check $(npm) $(clients) $(suite) ## everything that must pass, from a fres
 .PHONY: test-long
 test-long: $(bundle) ## long tests: all Go tests at full size, programs with the race detector, every fuzz target on some inputs, long e2e tests
 	go test -vet=off ./...
-	go test -vet=off -race -short $(starting)
+	go test -vet=off -race -short $(starting) $(unraced)
 	go -C examples/migrate test -vet=off -race -short ./...
 	scripts/fuzz 2000
 	$(MAKE) e2e PROJECT=long
@@ -69,12 +71,13 @@ check: $(bundle) ## check generated code and formatting; go vet, staticcheck
 
 .PHONY: unit
 unit: $(bundle) ## Go tests that start no programs, without the race detector, while you work
-	go test -vet=off -short $(others)
+	go test -vet=off -short $(raced) $(unraced)
 
 .PHONY: race
-race: $(bundle) ## Go tests that start no programs, with the race detector
+race: $(bundle) ## Go tests that start no programs, most with the race detector
 	scripts/need gcc gcc libc6-dev
-	GORACE=atexit_sleep_ms=10 go test -vet=off -race -short $(others)
+	GORACE=atexit_sleep_ms=10 go test -vet=off -race -short $(raced)
+	go test -vet=off -short $(unraced)
 
 .PHONY: programs
 programs: $(bundle) ## Go tests that start programs

@@ -84,7 +84,9 @@ func newTestServerWith(t testing.TB, c mcp.Config, runs runlog.Log, photons ...*
 		server.Close()
 		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 		defer cancel()
-		if err := engine.Close(ctx); err != nil {
+		var err error
+		stopped := func() bool { err = engine.Close(ctx); return err == nil } // within two seconds, unless the machine stands still
+		if !programtest.Poll(stopped) {
 			t.Error(err)
 		}
 		if err := blobs.Close(); err != nil {

@@ -62,7 +62,9 @@ func newTestBeam(t testing.TB, asking mcp.AskPolicy) *testBeam {
 	t.Cleanup(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 		defer cancel()
-		must(t, b.engine.Close(ctx))
+		var err error
+		programtest.Poll(func() bool { err = b.engine.Close(ctx); return err == nil })
+		must(t, err)
 		b.site.Close()
 		b.mcp.Close()
 		server.CloseClientConnections()
