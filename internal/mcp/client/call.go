@@ -40,13 +40,14 @@ type Call struct {
 	ctx     context.Context
 	cancel  context.CancelCauseFunc
 	events  *eventQueue
-	detach  func() bool // stops watching the caller's context
 	began   time.Time
 
 	mu       sync.Mutex
-	current  *pendingRequest // the request in progress
+	detach   func() bool     // stops watching the caller's context
+	begun    int             // how many requests have begun
+	current  *pendingRequest // the one in progress; nil until it is sent
 	tokens   []string        // the progress tokens that were given
-	isOver   bool
+	over     error           // why the call is over; nil while it isn't
 	rounds   int
 	task     string // the id of the task that the call became; guarded by the session's mu
 	requests []*ServerRequest
@@ -86,7 +87,9 @@ func (s *Session) Call(ctx context.Context, request Request) *Call {
 	s.mu.Lock()
 	s.calls[c] = struct{}{}
 	s.mu.Unlock()
+	c.mu.Lock() // ctx may have ended, or the session, which finishes the call
 	c.detach = context.AfterFunc(ctx, func() { c.abandon(context.Cause(ctx)) })
+	c.mu.Unlock()
 	c.start()
 	return c
 }
@@ -119,19 +122,23 @@ func (c *Call) Result() (json.RawMessage, error) {
 func (c *Call) begin(x *pendingRequest, onFinish func(json.RawMessage, error)) {
 	x.call = c
 	c.mu.Lock()
-	if c.isOver {
+	if c.over != nil {
 		c.mu.Unlock()
 		return
 	}
-	c.current = x
+	c.begun++
+	n := c.begun
 	c.mu.Unlock()
 	c.session.begin(x, onFinish)
 	c.mu.Lock()
-	over := c.isOver
+	over := c.over
+	if c.begun == n { // else x is over, and its response began the next one
+		c.current = x
+	}
 	c.tokens = append(c.tokens, string(x.id))
 	c.mu.Unlock()
-	if over { // it was abandoned while the request was being sent
-		x.abandon(context.Cause(c.ctx))
+	if over != nil { // it was abandoned while the request was being sent
+		x.abandon(over)
 	}
 }
 
@@ -144,11 +151,11 @@ func (c *Call) hasToken(token string) bool {
 
 // abandon ends the call before its result.
 func (c *Call) abandon(cause error) {
-	c.mu.Lock()
-	current := c.current
-	c.mu.Unlock()
 	c.cancelTask()
 	c.finish(nil, cause)
+	c.mu.Lock()
+	current := c.current // if it is being sent, begin abandons it
+	c.mu.Unlock()
 	if current != nil {
 		current.abandon(cause)
 	}
@@ -156,13 +163,17 @@ func (c *Call) abandon(cause error) {
 
 // finish ends the call. Only the first call counts.
 func (c *Call) finish(result json.RawMessage, err error) {
+	end := &callEnd{result, err}
+	if err == nil {
+		err = errCallOver
+	}
 	c.mu.Lock()
-	if c.isOver {
+	if c.over != nil {
 		c.mu.Unlock()
 		return
 	}
-	c.isOver = true
-	requests := c.requests
+	c.over = err
+	requests, detach := c.requests, c.detach
 	c.requests = nil
 	c.mu.Unlock()
 	c.session.mu.Lock()
@@ -171,13 +182,10 @@ func (c *Call) finish(result json.RawMessage, err error) {
 	for _, r := range requests {
 		r.withdraw(errCallOver)
 	}
-	c.events.push(Event{end: &callEnd{result, err}})
-	if err == nil {
-		err = errCallOver
-	}
+	c.events.push(Event{end: end})
 	c.cancel(err)
-	if c.detach != nil {
-		c.detach()
+	if detach != nil {
+		detach()
 	}
 }
 
@@ -189,7 +197,7 @@ var errCallOver = errors.New("the tool went on without the answer")
 func (c *Call) addRequest(r *ServerRequest) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.isOver {
+	if c.over != nil {
 		return false
 	}
 	r.call = c

@@ -143,6 +143,24 @@ func TestCancelledCallNotifiesTheServer(t *testing.T) {
 	}
 }
 
+// A call whose context ends before or while it begins is cancelled like any other, and the
+// session goes on.
+func TestCancelledAtOnce(t *testing.T) {
+	s := connect(t, serveRaw(t, ""), nil)
+	for range 100 {
+		ctx, cancel := context.WithCancel(t.Context())
+		go cancel()
+		before := start(ctx, s, "hang", "{}")
+		<-ctx.Done()
+		for _, c := range []*client.Call{before, start(ctx, s, "hang", "{}")} {
+			if _, err := c.Result(); !errors.Is(err, context.Canceled) {
+				t.Fatalf("the call failed with %v", err)
+			}
+		}
+	}
+	call(t, s, "echo", "{}", func(client.Event) {})
+}
+
 func TestServerTakesItsQuestionBack(t *testing.T) {
 	s := connect(t, serveRaw(t, ""), nil)
 	c, tell := startUntilTold(t, s, "take_back")
