@@ -164,8 +164,13 @@ func (b *browser) send(method, path, body string, header ...string) (status int,
 	return res.StatusCode, string(raw), err
 }
 
-// startRun starts the run, or finds it again after a crash.
+// startRun starts the run, or finds it again after a crash. The browser has a session before:
+// if the crash took the response with the session's cookie, another session would start
+// another run.
 func (b *browser) startRun() (id string, err error) {
+	if status, _, err := b.send("GET", "/", ""); err != nil || status != http.StatusOK {
+		return "", fmt.Errorf("opening the first page: %d %v", status, err)
+	}
 	status, text, err := b.send("POST", "/photons/migrate/runs", "{}", "Content-Type", "application/json", "Idempotency-Key", "the only run")
 	if err != nil {
 		return "", err
