@@ -2,7 +2,6 @@ package main
 
 import (
 	"bufio"
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -11,6 +10,7 @@ import (
 	"os/exec"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/photon-beam/beam/internal/programtest"
 )
@@ -25,36 +25,20 @@ func talk(file, name string, args ...string) error {
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), programtest.WaitTimeout)
-	defer cancel()
-	cmd := exec.CommandContext(ctx, name, args...)
-	cmd.Stderr = os.Stderr
+	cmd := exec.Command(name, args...)
 	in, err := cmd.StdinPipe()
 	if err != nil {
 		return err
 	}
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		return err
-	}
-	if err := cmd.Start(); err != nil {
-		return err
-	}
 	go in.Write(messages) // fails if the server ends before it has read them
 	missing := countRequests(string(messages))
-	for lines := bufio.NewReader(out); ; {
-		line, err := lines.ReadString('\n')
-		io.WriteString(os.Stdout, line)
-		if err != nil {
-			break
-		}
+	return readLines(cmd, func(line string) {
 		if isResponse(line) {
 			if missing--; missing == 0 {
 				in.Close()
 			}
 		}
-	}
-	return cmd.Wait()
+	})
 }
 
 // countRequests counts the lines that get a response: requests, and what isn't a message.
@@ -79,9 +63,22 @@ func isResponse(line string) bool {
 func untilCommand() { os.Exit(exitStatus(until(os.Args[1], os.Args[2], os.Args[3:]...))) }
 
 func until(text, name string, args ...string) error {
-	ctx, cancel := context.WithTimeout(context.Background(), programtest.WaitTimeout)
-	defer cancel()
-	cmd := exec.CommandContext(ctx, name, args...)
+	cmd := exec.Command(name, args...)
+	found := false
+	err := readLines(cmd, func(line string) {
+		if !found && strings.Contains(line, text) {
+			found = true
+			_ = cmd.Process.Signal(syscall.SIGTERM) // it may have ended by itself
+		}
+	})
+	if !found {
+		return fmt.Errorf("%s ended before it printed %q: %w", name, text, err)
+	}
+	return nil
+}
+
+// readLines runs a command, passes its output on, and calls f with each line.
+func readLines(cmd *exec.Cmd, f func(line string)) error {
 	cmd.Stderr = os.Stderr
 	out, err := cmd.StdoutPipe()
 	if err != nil {
@@ -90,23 +87,16 @@ func until(text, name string, args ...string) error {
 	if err := cmd.Start(); err != nil {
 		return err
 	}
-	found := false
+	defer time.AfterFunc(programtest.WaitTimeout, func() { _ = cmd.Process.Kill() }).Stop()
 	for lines := bufio.NewReader(out); ; {
 		line, err := lines.ReadString('\n')
 		io.WriteString(os.Stdout, line)
 		if err != nil {
 			break
 		}
-		if !found && strings.Contains(line, text) {
-			found = true
-			_ = cmd.Process.Signal(syscall.SIGTERM) // it may have ended by itself
-		}
+		f(line)
 	}
-	err = cmd.Wait()
-	if !found {
-		return fmt.Errorf("%s ended before it printed %q: %w", name, text, errors.Join(err, ctx.Err()))
-	}
-	return nil
+	return cmd.Wait()
 }
 
 // exitStatus returns the status of a command that ended with err, which it prints.

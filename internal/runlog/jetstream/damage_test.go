@@ -157,29 +157,6 @@ func recordEnds(t *testing.T, msgs, name string) (ends []int) {
 	return ends
 }
 
-func truncateFile(t *testing.T, msgs, name string, at int) {
-	t.Helper()
-	if err := os.Truncate(filepath.Join(msgs, name), int64(at)); err != nil {
-		t.Fatal(err)
-	}
-}
-
-// flipBit flips one bit at an offset, which is relative to the end if negative.
-func flipBit(t *testing.T, path string, at int) {
-	t.Helper()
-	raw, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if at < 0 {
-		at += len(raw)
-	}
-	raw[at] ^= 1
-	if err := os.WriteFile(path, raw, 0o600); err != nil {
-		t.Fatal(err)
-	}
-}
-
 // TestFormat1IsUpgraded checks that a folder of format 1 gets a mark.
 func TestFormat1IsUpgraded(t *testing.T) {
 	dir := t.TempDir()
