@@ -31,7 +31,7 @@ func (i *promptItem[T]) yieldCall(yield generators.Yield, more bool) (err error)
 }
 
 func (i *promptItem[T]) awaitReply() error {
-	v, err := i.prompt.decodeReply(i.call.Wait())
+	v, err := i.prompt.decodeReply(i.call, nil)
 	if err != nil {
 		return fmt.Errorf("%s: %w", i.prompt.key, err)
 	}

@@ -24,10 +24,10 @@ type Prompt[T any] struct {
 // [ErrSuspended], a [*PolicyError], or says why the question itself is invalid.
 func (p *Prompt[T]) Ask(yield generators.Yield) (T, error) {
 	c, err := p.yieldCall(yield, false)
-	if err != nil {
-		return p.decodeReply(generators.Reply{Err: err})
+	if err == nil {
+		c.Wait() // without the reply, which would take a waiting run's stack
 	}
-	return p.decodeReply(c.Wait())
+	return p.decodeReply(c, err)
 }
 
 // yieldCall yields the call without waiting for its reply.
@@ -41,7 +41,12 @@ func (p *Prompt[T]) yieldCall(yield generators.Yield, more bool) (*generators.Ca
 	return c, nil
 }
 
-func (p *Prompt[T]) decodeReply(r generators.Reply) (T, error) {
+// decodeReply returns the answer of a call, unless it could not be yielded.
+func (p *Prompt[T]) decodeReply(c *generators.Call, err error) (T, error) {
+	r := generators.Reply{Err: err}
+	if err == nil {
+		r = c.Wait()
+	}
 	p.storeAnsweredBy(r.By)
 	if r.Err != nil {
 		var zero T

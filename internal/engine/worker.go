@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"runtime"
 	"time"
 
 	"github.com/photon-beam/beam/generators"
@@ -70,6 +71,7 @@ func (r *trackedRun) launchGenerator(caller generators.Caller, client *clientses
 // events. When the generator has returned, it calls endSpan.
 func (w *worker) driveGenerator(endSpan func(State)) {
 	defer w.finishDriving(endSpan)
+	reserveStack()
 	for e, err := range w.generator.All {
 		if err != nil {
 			w.handleGeneratorError(err)
@@ -79,6 +81,16 @@ func (w *worker) driveGenerator(endSpan func(State)) {
 			return
 		}
 	}
+}
+
+// reserveStack grows the goroutine's stack to what a run needs, while there is little to
+// copy. Grown below the frames of a tool, in two steps, it took a tenth of the time of an
+// ask over stdio.
+//
+//go:noinline
+func reserveStack() {
+	var frame [5 << 10]byte
+	runtime.KeepAlive(&frame)
 }
 
 // finishDriving ends the run if the loop over its events ended without an end.

@@ -62,7 +62,9 @@ func serveBeamWith(o *generators.Options, args ...string) {
 		return ask.Text(yield, "word", "Which word?")
 	}, o)
 	quick := generators.New("quick", func(_ context.Context, in pause, _ generators.Yield) (string, error) { return in.take(), nil }, nil)
-	os.Exit(beam.Run(context.Background(), append([]string{"stdio"}, args...), os.Stdin, os.Stdout, os.Stderr, photon, quick))
+	// By default, no more than 500 calls of one client may work at once.
+	args = append([]string{"stdio", "--working-each", "10000", "--working-all", "10000"}, args...)
+	os.Exit(beam.Run(context.Background(), args, os.Stdin, os.Stdout, os.Stderr, photon, quick))
 }
 
 func serveMCPGo() {
