@@ -134,7 +134,10 @@ func TextForModel(f *runlog.Finished) string {
 // {by} who stopped the run or settled the question, {where} where the run was stopped,
 // {question} the message of the question in quotes, and {detail} what went wrong.
 func fill(sentence string, f *runlog.Finished) string {
-	if sentence == "{error}" {
+	switch sentence {
+	case "": // the end of a run that has a result
+		return ""
+	case "{error}":
 		return f.Error
 	}
 	who, by, question, detail := "the user", "", "", f.Error

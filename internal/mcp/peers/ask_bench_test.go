@@ -8,62 +8,78 @@ import (
 
 var serverNames = []string{"pipe", "beam", "mcp-go", "go-sdk"}
 
-// callsPerProcess is how many calls a process makes before another replaces it. Where
-// the system happens to place a process in memory makes it some percent faster or
-// slower as long as it lives.
-const callsPerProcess = 500
+// callsPerProcess is how many calls each process of a server makes. Where the system
+// happens to place a process in memory makes it some percent faster or slower as long as
+// it lives, so each alternation has new ones.
+const callsPerProcess = 400
 
 // BenchmarkAsk measures a tools/call with an elicitation over stdio. The servers take
-// turns, so that a machine that slows down slows all of them.
+// turns of many calls, or of a single one. In the latter, the processor's caches are full
+// of the others' code and data at each call.
 func BenchmarkAsk(b *testing.B) {
-	peers := map[string]*peer{}
-	times, uses := map[string][]time.Duration{}, map[string]*cpuUsage{}
+	b.Run("many", func(b *testing.B) { benchmarkAsk(b, callsPerProcess) })
+	b.Run("single", func(b *testing.B) { benchmarkAsk(b, 1) })
+}
+
+func benchmarkAsk(b *testing.B, callsInTurn int) {
+	all := map[string][]time.Duration{}
+	ratios := map[string][]float64{} // of the medians of each alternation
+	uses := map[string]*cpuUsage{}
 	for _, name := range serverNames {
 		uses[name] = &cpuUsage{}
 	}
-	id := 0
-	for b.Loop() {
+	for range max(b.N, alternations) {
+		times := alternate(b, callsInTurn, uses)
 		for _, name := range serverNames {
-			if id%callsPerProcess == 0 {
-				peers[name] = replacePeer(b, peers[name], name, uses[name])
-			}
-			begun := time.Now()
-			peers[name].completeCall(id)
-			times[name] = append(times[name], time.Since(begun))
+			all[name] = append(all[name], times[name]...)
+			ratio := quantile(times["beam"], .5) / quantile(times[name], .5)
+			ratios[name] = append(ratios[name], ratio)
 		}
-		id++
-	}
-	at := func(name string, q float64) float64 {
-		t := times[name]
-		slices.Sort(t)
-		return float64(t[int(q*float64(len(t)-1))].Nanoseconds()) / 1e3
 	}
 	b.ReportMetric(0, "ns/op") // the time of all four together means nothing
 	for _, name := range serverNames {
-		b.ReportMetric(at(name, .5), name+"-p50-µs")
-		b.ReportMetric(at(name, .99), name+"-p99-µs")
-		uses[name].add(peers[name], 1)
-		b.ReportMetric(float64(uses[name].cpu.Microseconds())/float64(id), name+"-cpu-µs")
-		b.ReportMetric(uses[name].sleeps/float64(id), name+"-sleeps")
+		calls := float64(len(all[name]))
+		b.ReportMetric(quantile(all[name], .5), name+"-p50-µs")
+		b.ReportMetric(quantile(all[name], .99), name+"-p99-µs")
+		b.ReportMetric(float64(uses[name].cpu.Microseconds())/calls, name+"-cpu-µs")
+		b.ReportMetric(uses[name].sleeps/calls, name+"-sleeps")
+		if name != "beam" {
+			b.ReportMetric(slices.Min(ratios[name]), "beam/"+name+"-least")
+			b.ReportMetric(slices.Max(ratios[name]), "beam/"+name+"-most")
+		}
 	}
-	b.ReportMetric(at("beam", .5)/at("mcp-go", .5), "beam/mcp-go")
-	b.ReportMetric(at("beam", .5)/at("go-sdk", .5), "beam/go-sdk")
-	b.ReportMetric(at("beam", .5)/at("pipe", .5), "beam/pipe")
 }
 
-// replacePeer ends a process, if there is one, and starts another, which makes some
-// calls to warm up. It subtracts their CPU usage from use, and adds what the old
-// process used in total.
-func replacePeer(tb testing.TB, old *peer, name string, use *cpuUsage) *peer {
-	tb.Helper()
-	if old != nil {
-		use.add(old, 1)
-		old.stop()
+// quantile returns a quantile of times in microseconds. It sorts them.
+func quantile(times []time.Duration, q float64) float64 {
+	slices.Sort(times)
+	return float64(times[int(q*float64(len(times)-1))].Nanoseconds()) / 1e3
+}
+
+// alternate measures new processes of all servers, which make callsInTurn calls at a time,
+// and adds to uses.
+func alternate(tb testing.TB, callsInTurn int, uses map[string]*cpuUsage) (times map[string][]time.Duration) {
+	peers := map[string]*peer{}
+	for _, name := range serverNames {
+		peers[name] = startPeer(tb, name)
+		for i := range 200 { // warms up
+			peers[name].completeCall(1_000_000 + i)
+		}
+		uses[name].add(peers[name], -1)
 	}
-	p := startPeer(tb, name)
-	for i := range 200 {
-		p.completeCall(1_000_000 + i)
+	times = map[string][]time.Duration{}
+	for first := 0; first < callsPerProcess; first += callsInTurn {
+		for _, name := range serverNames {
+			for id := range callsInTurn {
+				begun := time.Now()
+				peers[name].completeCall(first + id)
+				times[name] = append(times[name], time.Since(begun))
+			}
+		}
 	}
-	use.add(p, -1)
-	return p
+	for _, name := range serverNames {
+		uses[name].add(peers[name], 1)
+		peers[name].stop()
+	}
+	return times
 }
