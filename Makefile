@@ -6,6 +6,10 @@ SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
 
+# Beam needs no C, and the same settings everywhere compile each package once. Only the race
+# detector needs C.
+export CGO_ENABLED := 0
+
 # ARGS are arguments of beam in `make run`, and of Playwright in `make e2e`, which runs
 # the projects of e2e/playwright.config.js whose names begin with PROJECT: journeys or long.
 ARGS ?=
@@ -44,7 +48,7 @@ run: build ## build and start Beam (ARGS="--open --memory")
 
 .PHONY: build
 build: $(bundle) ## build bin/beam
-	CGO_ENABLED=0 go build -trimpath -o bin/beam ./cmd/beam
+	go build -o bin/beam ./cmd/beam
 
 # The parts of `make test` run two at a time, the longest first: each waits a third of its
 # time. The output of each is printed when it ends, and one that fails doesn't keep the
@@ -56,8 +60,8 @@ test: check $(npm) $(clients) $(suite) ## everything that must pass, from a fres
 .PHONY: test-long
 test-long: $(bundle) ## long tests: all Go tests at full size, programs with the race detector, every fuzz target on some inputs, long e2e tests
 	go test -vet=off ./...
-	go test -vet=off -race -short $(starting) $(unraced)
-	go -C examples/migrate test -vet=off -race -short ./...
+	CGO_ENABLED=1 go test -vet=off -race -short $(starting) $(unraced)
+	CGO_ENABLED=1 go -C examples/migrate test -vet=off -race -short ./...
 	scripts/fuzz 2000
 	$(MAKE) e2e PROJECT=long
 
@@ -76,7 +80,7 @@ unit: $(bundle) ## Go tests that start no programs, without the race detector, w
 .PHONY: race
 race: $(bundle) ## Go tests that start no programs, most with the race detector
 	scripts/need gcc gcc libc6-dev
-	GORACE=atexit_sleep_ms=10 go test -vet=off -race -short $(raced)
+	CGO_ENABLED=1 GORACE=atexit_sleep_ms=10 go test -vet=off -race -short $(raced)
 	go test -vet=off -short $(unraced)
 
 .PHONY: programs
@@ -100,13 +104,13 @@ soak: fixtures $(suite) ## the conformance suite SOAK=20 times, the program kill
 
 .PHONY: fixtures
 fixtures: $(bundle)
-	CGO_ENABLED=0 go build -trimpath -o bin/fixture-serve ./internal/mcp/fixture/serve
-	CGO_ENABLED=0 go build -trimpath -o bin/fixture-bridge ./internal/mcp/fixture/bridge
-	CGO_ENABLED=0 go build -o bin/fixture-client ./internal/mcp/fixture/client
+	go build -o bin/fixture-serve ./internal/mcp/fixture/serve
+	go build -o bin/fixture-bridge ./internal/mcp/fixture/bridge
+	go build -o bin/fixture-client ./internal/mcp/fixture/client
 
 .PHONY: interop
 interop: $(bundle) $(clients) ## the official TypeScript MCP clients, MCP Inspector, and agent frameworks
-	CGO_ENABLED=0 go build -trimpath -o bin/photons ./internal/mcp/interop/photons
+	go build -o bin/photons ./internal/mcp/interop/photons
 	PHOTONS=$(CURDIR)/bin/photons scripts/with-node npm test --prefix interop
 
 .PHONY: e2e

@@ -12,7 +12,7 @@ import { startProgram } from "../support/beam.js";
 const rounds = Number(process.env.ROUNDS || 10), before = 10_000, perSecond = 1000;
 const folder = mkdtempSync(join(tmpdir(), "beam-bench-"));
 const program = join(folder, "busy");
-execFileSync("go", ["build", "-trimpath", "-o", program, "./e2e/bench/busy"], { cwd: root, stdio: "inherit" });
+execFileSync("go", ["build", "-o", program, "./e2e/bench/busy"], { cwd: root, stdio: "inherit" });
 const beam = await startProgram(program);
 const browser = await chromium.launch({ executablePath: process.env.CHROMIUM || "/usr/bin/chromium", args: ["--no-sandbox", "--disable-background-networking"] });
 const at = (list, part) => Math.round([...list].sort((a, b) => a - b)[Math.min(list.length - 1, Math.floor(list.length * part))]);

@@ -23,10 +23,10 @@ export default function build() {
     execFileSync("make", ["--no-print-directory", "build"], { cwd: root, stdio: "inherit" });
   }
   for (const [program, source] of [[embed, "./examples/embed"], [approval, "./examples/approval"]]) {
-    go(["build", "-trimpath", "-o", program, source]);
+    go(["build", "-o", program, source]);
   }
   mkdirSync(certificate, { recursive: true });
   const generator = resolve(go(["env", "GOROOT"]).trim(), "src/crypto/tls/generate_cert.go"); // the standard library's own
-  go(["run", "-trimpath", generator, "--host", "localhost", "--ecdsa-curve", "P256"], certificate);
+  go(["run", generator, "--host", "localhost", "--ecdsa-curve", "P256"], certificate);
   process.env.BEAM = resolve(root, process.env.BEAM || "bin/beam");
 }

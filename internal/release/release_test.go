@@ -132,7 +132,7 @@ func buildDependant(t *testing.T, beamFolder string) string {
 	writeFile(t, filepath.Join(folder, "go.sum"), readFile(t, beamFolder, "go.sum"))
 	writeFile(t, filepath.Join(folder, "main.go"), readFile(t, beamFolder, "examples", "hello", "main.go"))
 	program := filepath.Join(folder, "hello")
-	command(t, folder, []string{"GOFLAGS=-mod=mod", "GOWORK=off", "CGO_ENABLED=0"}, "go", "build", "-trimpath", "-o", program, ".")
+	command(t, folder, []string{"GOFLAGS=-mod=mod", "GOWORK=off", "CGO_ENABLED=0"}, "go", "build", "-o", program, ".")
 	return program
 }
 
