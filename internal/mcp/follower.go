@@ -74,9 +74,8 @@ func (c *call) newFollower(out messageSender, inFlight *requests.InFlight) *foll
 type step func(context.Context) (r reply, done bool)
 
 // follow follows the run until the run or the request ends, and passes the call's reply
-// to answer. If first isn't nil, it is the first step. Over stdio, follow runs what can
-// be done at once and leaves the rest to the session's queue; over HTTP, it returns
-// after the reply.
+// to answer. If first isn't nil, it is the first step. Over stdio, follow leaves the other
+// steps to the session's queue; over HTTP, it returns after the reply.
 func (f *follower) follow(first step, answer func(reply)) {
 	if f.session.steps != nil {
 		f.start(f.session.steps, first, answer)
@@ -99,7 +98,7 @@ func (f *follower) followAndWait(first step) (r reply) {
 	return r
 }
 
-// start runs the steps that can be done at once. Later ones run on queue.
+// start runs the first step, if there is one. Later ones run on queue.
 func (f *follower) start(queue *steps.Queue, first step, answer func(reply)) {
 	f.queue, f.answer = queue, answer
 	f.presence.Enter()
@@ -109,7 +108,7 @@ func (f *follower) start(queue *steps.Queue, first step, answer func(reply)) {
 		return
 	}
 	if f.awaitMore() {
-		f.handleAvailable()
+		queue.Add(f.handleAvailable) // to send them may wait until the client reads
 	}
 }
 
