@@ -35,7 +35,7 @@ clients := interop/node_modules/.package-lock.json
 # compare them, or read the source. The race detector makes all these slow and sees little
 # of them, so make test doesn't use it there, and make test-long does.
 starting := ./cmd/beam ./internal/crash ./internal/durability ./internal/gateway ./internal/mcp/interop ./internal/runlog/jetstream
-unraced := . ./internal/apilist ./web/internal/ui
+unraced := . ./docs ./internal/apilist ./internal/houserules ./web/internal/ui
 raced = $$(go list ./... | grep -vxF "$$(go list $(starting) $(unraced))")
 
 .PHONY: help
@@ -54,8 +54,8 @@ build: $(bundle) ## build bin/beam
 # time. The output of each is printed when it ends, and one that fails doesn't keep the
 # others from running.
 .PHONY: test
-test: check $(npm) $(clients) $(suite) ## everything that must pass, from a fresh clone
-	@$(MAKE) --no-print-directory -j2 --keep-going --output-sync=target e2e race programs conformance interop
+test: generated $(npm) $(clients) $(suite) ## everything that must pass, from a fresh clone
+	@$(MAKE) --no-print-directory -j2 --keep-going --output-sync=target e2e race programs lint conformance interop
 
 .PHONY: test-long
 test-long: $(bundle) ## long tests: all Go tests at full size, programs with the race detector, every fuzz target on some inputs, long e2e tests
@@ -66,9 +66,15 @@ test-long: $(bundle) ## long tests: all Go tests at full size, programs with the
 	$(MAKE) e2e PROJECT=long
 
 .PHONY: check
-check: $(bundle) ## check generated code and formatting; go vet, staticcheck
+check: generated lint ## check generated code and formatting; go vet, staticcheck
+
+.PHONY: generated
+generated: $(bundle)
 	scripts/check-generated
 	scripts/check-format
+
+.PHONY: lint
+lint: $(bundle)
 	go vet ./...
 	go tool staticcheck ./...
 	go -C examples/migrate vet ./...
