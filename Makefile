@@ -54,7 +54,7 @@ build: $(bundle) ## build bin/beam
 # time. The output of each is printed when it ends, and one that fails doesn't keep the
 # others from running.
 .PHONY: test
-test: generated $(npm) $(clients) $(suite) ## everything that must pass, from a fresh clone
+test: generated ## everything that must pass, from a fresh clone
 	@$(MAKE) --no-print-directory -j2 --keep-going --output-sync=target e2e race programs lint conformance interop
 
 .PHONY: test-long

@@ -229,6 +229,9 @@ func TestAdoptedRunEndsItsCall(t *testing.T) {
 }
 
 func TestOneCallerLeavesSessionsToOthers(t *testing.T) {
+	if testing.Short() {
+		t.Skip("10,000 sessions take long under the race detector")
+	}
 	b := newTestServer(t)
 	t.Cleanup(b.close)
 	open := func(caller string) int {

@@ -230,7 +230,7 @@ func TestAnErrorOfAnUpstreamsToolIsAnErrorResult(t *testing.T) {
 
 // A large result is kept in a file, and isn't bounded by what a log's entry may have.
 func TestALargeResultOfAnUpstream(t *testing.T) {
-	large := strings.Repeat("0123456789", 300_000)
+	large := strings.Repeat("0123456789", 130_000)
 	result := fmt.Sprintf(`{"content":[{"type":"text","text":%q}],"isError":true}`, large)
 	big := weather()
 	big.Call = func(context.Context, generators.Yield, catalogue.Request) (json.RawMessage, error) {

@@ -68,7 +68,11 @@ func TestWaitingCallsSendKeepAlives(t *testing.T) {
 // Thousands of waiting calls each have their own handoff time. Those whose client was
 // asked first have one of 45 s, and those whose client can't be asked of 1 s.
 func TestManyCallsWait(t *testing.T) {
-	const n, gap = 2000, 100 * time.Microsecond
+	const gap = 100 * time.Microsecond
+	n := 2000
+	if testing.Short() {
+		n = 300
+	}
 	for caps, handoff := range map[string]time.Duration{`{}`: time.Second, `{"elicitation":{}}`: 45 * time.Second} {
 		synctest.Test(t, func(t *testing.T) {
 			r := newLinkingServer(t, wordPhoton)
