@@ -84,7 +84,7 @@ func (w *worker) driveGenerator(endSpan func(State)) {
 }
 
 // reserveStack grows the goroutine's stack to what a run needs, while there is little to
-// copy. Grown below the frames of a tool, in two steps, it took a tenth of the time of an
+// copy. Grown below the frames of a tool, in two steps, it took up to a tenth of the time of an
 // ask over stdio.
 //
 //go:noinline
