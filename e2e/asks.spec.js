@@ -8,11 +8,13 @@ async function fill(scope, values) {
   for (const [name, value] of Object.entries(values)) await fillField(scope, name, value);
 }
 
+const likeOthers = new Set(["integer", "datetime"]); // like number and date
+
 for (const [kind, { values, answer, wrong }] of Object.entries(kinds)) {
   test.describe(kind, () => {
     test.beforeEach(({ page }) => askKitchenSink(page, kind));
 
-    test("is accessible, rejected beside the field, postponed, reopened with its draft, and accepted", async ({ page }) => {
+    test("is accessible, rejected beside the field, postponed, reopened with its draft, and accepted", { tag: likeOthers.has(kind) ? "@long" : [] }, async ({ page }) => {
       await expect(dialog(page)).toBeVisible();
       await expectAccessible(page);
 
