@@ -25,7 +25,7 @@ type Prompt[T any] struct {
 func (p *Prompt[T]) Ask(yield generators.Yield) (T, error) {
 	c, err := p.yieldCall(yield, false)
 	if err == nil {
-		c.Wait() // without the reply, which would take a waiting run's stack
+		c.Wait() // its reply is read later, so that it takes no room on the stack of a waiting run
 	}
 	return p.decodeReply(c, err)
 }

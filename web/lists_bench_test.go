@@ -42,7 +42,7 @@ func BenchmarkListPages(b *testing.B) {
 	}
 }
 
-// What a list doesn't show takes no work: with 20 times as many runs, questions and tools,
+// What a list doesn't show takes no work: with many times as many runs, questions and tools,
 // a page allocates at most 1.2 times as often.
 func TestLongListsTakeNoMoreWork(t *testing.T) {
 	many := 2_000

@@ -23,7 +23,6 @@ func BenchmarkAsk(b *testing.B) {
 
 func benchmarkAsk(b *testing.B, callsInTurn int) {
 	all := map[string][]time.Duration{}
-	ratios := map[string][]float64{} // of the medians of each alternation
 	uses := map[string]*cpuUsage{}
 	for _, name := range serverNames {
 		uses[name] = &cpuUsage{}
@@ -32,8 +31,6 @@ func benchmarkAsk(b *testing.B, callsInTurn int) {
 		times := alternate(b, callsInTurn, uses)
 		for _, name := range serverNames {
 			all[name] = append(all[name], times[name]...)
-			ratio := quantile(times["beam"], .5) / quantile(times[name], .5)
-			ratios[name] = append(ratios[name], ratio)
 		}
 	}
 	b.ReportMetric(0, "ns/op") // the time of all four together means nothing
@@ -44,8 +41,7 @@ func benchmarkAsk(b *testing.B, callsInTurn int) {
 		b.ReportMetric(float64(uses[name].cpu.Microseconds())/calls, name+"-cpu-µs")
 		b.ReportMetric(uses[name].sleeps/calls, name+"-sleeps")
 		if name != "beam" {
-			b.ReportMetric(slices.Min(ratios[name]), "beam/"+name+"-least")
-			b.ReportMetric(slices.Max(ratios[name]), "beam/"+name+"-most")
+			b.ReportMetric(quantile(all["beam"], .5)/quantile(all[name], .5), "beam/"+name)
 		}
 	}
 }
