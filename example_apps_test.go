@@ -13,7 +13,7 @@ import (
 // undone. Calls wait for answers as long as they take.
 func ExampleAskPolicy() {
 	b, err := beam.New(beam.Config{
-		Token: os.Getenv("BEAM_TOKEN"),
+		Token: os.Getenv("BEAM_SERVE_TOKEN"),
 		Asks:  beam.AskPolicy{AppsDestructive: true, Handoff: -1},
 	})
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 func ExampleConfig_oAuth() {
 	b, err := beam.New(beam.Config{
 		URL:   "https://tools.example/beam",
-		Token: os.Getenv("BEAM_TOKEN"),
+		Token: os.Getenv("BEAM_SERVE_TOKEN"),
 		OAuth: beam.OAuth{
 			Issuer:       "https://login.example",
 			Scopes:       []string{"beam"},

@@ -19,7 +19,7 @@ import (
 // everything makes artifacts and asks questions of several kinds at once.
 var everything = generators.New("everything", func(_ context.Context, _ struct{}, yield generators.Yield) (string, error) {
 	yield(generators.Markdown("A document", "With *emphasis*."))
-	yield(generators.Image("A picture", "image/png", []byte("no picture")))
+	yield(generators.Image("A picture", "image/png", []byte("\x89PNG no picture")))
 	yield(generators.File("notes.txt", "text/plain", []byte("notes")))
 	var name, secret, choice string
 	var ok bool

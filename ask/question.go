@@ -90,7 +90,7 @@ var (
 	// ErrDeclined: the person said no.
 	ErrDeclined = errors.New("the question was declined")
 	// ErrCancelled: the person dismissed the question without choosing.
-	ErrCancelled = errors.New("the question was cancelled")
+	ErrCancelled = errors.New("the question was dismissed")
 	// ErrTimeout: the question's timeout elapsed.
 	ErrTimeout = errors.New("the question was not answered in time")
 	// ErrUnsupported: nobody can be asked.

@@ -19,6 +19,41 @@ type SampleResult struct {
 	// StopReason is why the model stopped: endTurn, stopSequence, maxTokens, toolUse
 	// or a provider's own reason. It is empty if the reason is unknown.
 	StopReason string `json:"stopReason,omitempty"`
+	// Edited means that a person changed the model's response. In JSON it is the member
+	// beam/edited of _meta.
+	Edited bool `json:"-"`
+}
+
+// The JSON form of a SampleResult.
+type (
+	sampleResult     SampleResult
+	sampleResultJSON struct {
+		sampleResult
+		Meta *sampleMeta `json:"_meta,omitempty"`
+	}
+	sampleMeta struct {
+		Edited bool `json:"beam/edited"`
+	}
+)
+
+// MarshalJSON implements [json.Marshaler].
+func (r SampleResult) MarshalJSON() ([]byte, error) {
+	j := sampleResultJSON{sampleResult: sampleResult(r)}
+	if r.Edited {
+		j.Meta = &sampleMeta{true}
+	}
+	return json.Marshal(j)
+}
+
+// UnmarshalJSON implements [json.Unmarshaler].
+func (r *SampleResult) UnmarshalJSON(raw []byte) error {
+	var j sampleResultJSON
+	if err := json.Unmarshal(raw, &j); err != nil {
+		return err
+	}
+	*r = SampleResult(j.sampleResult)
+	r.Edited = j.Meta != nil && j.Meta.Edited
+	return nil
 }
 
 // Blocks parses the content.
@@ -101,6 +136,7 @@ func checkSampleResult(content, blocks json.RawMessage) (json.RawMessage, error)
 	if len(c.errs) > 0 {
 		return nil, &generators.InvalidError{Fields: c.errs}
 	}
+	r.Edited = string(rawjson.Member(rawjson.Member(content, "_meta"), "beam/edited")) == "true"
 	return json.Marshal(r)
 }
 

@@ -37,6 +37,7 @@ func TestShowingRefuses(t *testing.T) {
 		"shows artifacts, not a *generators.StatusEvent": {ask.Showing(generators.Status("s"))},
 		"shows artifacts, not a <nil>":                   {ask.Showing(nil)},
 		"more than 1048576 bytes":                        {ask.Showing(half), ask.Showing(half)},
+		"row 1 has 2 values, but the table has 1 column": {ask.Showing(generators.TableOf("t", generators.Table{Columns: []string{"name"}, Rows: [][]any{{"Bob", 1_000_000}}}))},
 	} {
 		_, err := runAsk(t, ask.Driver{Provider: acceptAll(`{"k":"v"}`)}, func(yield generators.Yield) (string, error) {
 			return ask.Text(yield, "k", "m", opts...)

@@ -2,9 +2,11 @@ package beamtest
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -18,6 +20,8 @@ type action struct {
 	kind runlog.Kind
 	key  string // of a question, a step or a sleep
 	text string // in full, to compare
+	// goroutine did it; empty for the generator itself.
+	goroutine string
 }
 
 // newHistory returns what a run did, of its log. Times and responses are left out.
@@ -34,13 +38,14 @@ func newHistory(entries []runlog.Entry) (history []action, err error) {
 		case e.Kind == runlog.KindFinished:
 			a, err = newAction(e, func(f runlog.Finished) (key, text string) { return "", endText(f) })
 		case e.Kind.IsEvent():
-			a = action{e.Kind, "", string(e.Data)}
+			a = action{kind: e.Kind, text: string(e.Data)}
 		default:
 			continue
 		}
 		if err != nil {
 			return nil, err
 		}
+		a.goroutine = e.Goroutine
 		history = append(history, a)
 	}
 	return history, nil
@@ -188,12 +193,12 @@ func keyOf(entries []runlog.Entry, seq uint64) string {
 // compare returns the first difference of a run to the run without a crash, or nil.
 func (r *replayer) compare(ctx context.Context, got, want []action) *divergence {
 	if r.concurrent {
-		got, want = sortCalls(got), sortCalls(want)
+		got, want = sortActions(got, want)
 	}
 	for i := range max(len(got), len(want)) {
 		d := divergence{got: actionAt(got, i), want: actionAt(want, i)}
 		switch {
-		case d.got == d.want:
+		case d.got.isSame(d.want, r.concurrent):
 		case d.got.isSameStep(d.want) && r.varies(ctx, d.want.key):
 			return nil
 		default:
@@ -201,6 +206,15 @@ func (r *replayer) compare(ctx context.Context, got, want []action) *divergence 
 		}
 	}
 	return nil
+}
+
+// isSame reports whether two actions are the same. In a concurrent run, which goroutine did
+// them may differ.
+func (a action) isSame(b action, concurrent bool) bool {
+	if concurrent {
+		a.goroutine, b.goroutine = "", ""
+	}
+	return a == b
 }
 
 func actionAt(history []action, i int) action {
@@ -215,25 +229,41 @@ func (a action) isSameStep(b action) bool {
 	return a.kind == runlog.KindStepped && b.kind == a.kind && b.key == a.key
 }
 
-// sortCalls returns the steps, the questions, the sleeps and the end of a history in an order that
-// doesn't depend on that of goroutines.
-func sortCalls(history []action) []action {
-	var calls []action
-	for _, a := range history {
-		if !a.kind.IsEvent() {
-			calls = append(calls, a)
+// sortActions returns what two runs did in an order that doesn't depend on that of
+// goroutines. The actions of each goroutine stay in their order, if it did the same in both
+// runs. Goroutines may also have shared the work in another way: theirs are sorted. Progress
+// is left out, because it may depend on the time.
+func sortActions(got, want []action) (sortedGot, sortedWant []action) {
+	byGoroutine := func(history []action) map[string][]action {
+		of := make(map[string][]action)
+		for _, a := range history {
+			if a.kind != "progress" {
+				of[a.goroutine] = append(of[a.goroutine], a)
+			}
 		}
+		return of
 	}
-	rank := func(a action) int {
-		return slices.Index([]runlog.Kind{runlog.KindStepped, runlog.KindAsked, runlog.KindSleeping, runlog.KindFinished}, a.kind)
+	compareActions := func(a, b action) int {
+		return cmp.Or(strings.Compare(string(a.kind), string(b.kind)), strings.Compare(a.key, b.key), strings.Compare(a.text, b.text))
 	}
-	slices.SortFunc(calls, func(a, b action) int {
-		if c := rank(a) - rank(b); c != 0 {
-			return c
+	gotOf, wantOf := byGoroutine(got), byGoroutine(want)
+	var movedGot, movedWant []action
+	for _, name := range slices.Sorted(maps.Keys(wantOf)) {
+		g, w := gotOf[name], wantOf[name]
+		delete(gotOf, name)
+		same := func(a, b action) bool { return compareActions(a, b) == 0 }
+		if slices.EqualFunc(slices.SortedFunc(slices.Values(g), compareActions), slices.SortedFunc(slices.Values(w), compareActions), same) {
+			sortedGot, sortedWant = append(sortedGot, g...), append(sortedWant, w...)
+			continue
 		}
-		return strings.Compare(a.key, b.key)
-	})
-	return calls
+		movedGot, movedWant = append(movedGot, g...), append(movedWant, w...)
+	}
+	for _, g := range gotOf {
+		movedGot = append(movedGot, g...)
+	}
+	slices.SortFunc(movedGot, compareActions)
+	slices.SortFunc(movedWant, compareActions)
+	return append(sortedGot, movedGot...), append(sortedWant, movedWant...)
 }
 
 // maxTrials is how often a photon is run without a crash to learn whether a step's value

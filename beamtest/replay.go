@@ -35,8 +35,9 @@ import (
 // draws a random number, for example; Replay then compares nothing after that step.
 // [generators.Sleep] and SleepUntil return at once, and are points at which it can crash,
 // too. If
-// the photon starts goroutines with [generators.Go], Replay ignores the order of its calls
-// and its events. The functions of steps run many times, so they should have effects on
+// the photon starts goroutines with [generators.Go], Replay compares what each of them asks,
+// records and yields, in its order, but not the order between them, nor progress, which may
+// depend on the time; goroutines may also share the same work in another way. The functions of steps run many times, so they should have effects on
 // nothing but the test's own data.
 //
 // The script's responses must be possible in Beam: answers that the questions accept, and

@@ -196,7 +196,7 @@ func TestReplayOfGoroutines(t *testing.T) {
 		names := make([]string, 2)
 		done := make(chan struct{}, 2)
 		for i, key := range []string{"first", "second"} {
-			generators.Go(yield, func(context.Context) {
+			generators.Go(yield, func(_ context.Context, yield generators.Yield) {
 				defer func() { done <- struct{}{} }()
 				yield(generators.Status("asking " + key))
 				names[i], _ = ask.Text(yield, key, "?")
@@ -211,6 +211,24 @@ func TestReplayOfGoroutines(t *testing.T) {
 		if got := beamtest.Decode[string](t, beamtest.Replay(t, p, nil, bothNames)); got != "Ada Bob" {
 			t.Errorf("got %q", got)
 		}
+	}
+}
+
+// The events of each goroutine are compared.
+func TestReplayComparesEventsOfGoroutines(t *testing.T) {
+	var runs atomic.Int64
+	p := newPhoton(func(_ context.Context, yield generators.Yield) (string, error) {
+		done := make(chan string)
+		generators.Go(yield, func(_ context.Context, yield generators.Yield) {
+			name, _ := ask.Text(yield, "first", "?")
+			yield(generators.Statusf("%s came in %s", name, []string{"red", "blue"}[min(runs.Add(1)-1, 3)/3]))
+			done <- name
+		})
+		return <-done, nil
+	})
+	said := failures(t, func(t testing.TB) { beamtest.Replay(t, p, nil, bothNames) })
+	if want := `it yields a status event: {"level":"info","text":"Ada came in blue"}`; !strings.Contains(said, want) {
+		t.Errorf("it says:\n%s\nwant:\n%s", said, want)
 	}
 }
 

@@ -2,6 +2,7 @@ package beamtest_test
 
 import (
 	"context"
+	"strings"
 	"testing"
 
 	"github.com/photon-beam/beam/ask"
@@ -31,6 +32,30 @@ func TestDestructiveConfirmationsMustShowSomething(t *testing.T) {
 		}
 		if got := failures(t, func(t testing.TB) { beamtest.Replay(t, photon, nil, script) }); got != tt.want {
 			t.Errorf("if it shows %s, Replay reports %q", name, got)
+		}
+	}
+}
+
+// What a surface could show only in part fails the run, whether a question shows it or the
+// photon yields it.
+func TestMalformedArtifactsFailTheRun(t *testing.T) {
+	cut := generators.TableOf("Payments", generators.Table{Columns: []string{"name"}, Rows: [][]any{{"Bob", 1_000_000}}})
+	for name, run := range map[string]func(context.Context, generators.Yield) (bool, error){
+		"shown": func(_ context.Context, yield generators.Yield) (bool, error) {
+			return ask.Confirm(yield, "go", "Pay?", ask.Showing(cut))
+		},
+		"yielded": func(_ context.Context, yield generators.Yield) (bool, error) {
+			yield(cut)
+			return ask.Confirm(yield, "go", "Pay?")
+		},
+	} {
+		script := beamtest.Script{"go": beamtest.Accept(true)}
+		o := beamtest.Run(t, newPhoton(run), nil, script)
+		if o.Err == nil || !strings.Contains(o.Err.Error(), `"Payments" can't be shown: row 1 has 2 values`) || len(o.Asked) > 0 {
+			t.Errorf("%s: the run asked %q and ended with %v", name, o.Asked, o.Err)
+		}
+		if o := beamtest.Replay(t, newPhoton(run), nil, script); o.Err == nil {
+			t.Errorf("%s: Replay accepts it", name)
 		}
 	}
 }

@@ -61,7 +61,7 @@ for (const kind of Object.keys(kinds)) {
 for (const kind of Object.keys(kinds)) {
   if (kind === "evidence") continue;
   test(`${kind}: it is declined, and canceled`, { tag: kind === "secret" ? [] : "@long" }, async ({ host, client }) => {
-    for (const [button, action] of [["Decline", "decline"], ["Cancel", "cancel"]]) {
+    for (const [button, action] of [["Decline", "decline"], ["Dismiss", "cancel"]]) {
       const { frame, run } = await askInChat(host, kind);
       await press(question(frame), button);
       await expect(frame.locator("#state")).toHaveText("completed");
@@ -202,7 +202,7 @@ test("what other servers ask: for folders, a person, a model, and until an addre
     const { frame, result } = await host.call("test__require_url", { after: 3_600_000 });
     await expect(question(frame)).toContainText("Open the address on Beam’s page, and say there when you are done.");
     await expect(question(frame).getByRole("link", { name: "Open in Beam" })).toBeVisible();
-    await press(question(frame), "Cancel");
+    await press(question(frame), "Dismiss");
     await expect(question(frame)).toHaveCount(0);
     const cancelled = await resume(client, result.structuredContent.beam_run);
     expect(cancelled.content.at(-1).text).toContain('The user dismissed "Please authorize the test server." without an answer.');

@@ -55,7 +55,7 @@ for (const [kind, { values, answer, wrong }] of Object.entries(kinds)) {
       const tag = kind === "form" ? [] : "@long";
       test(`ends with ${action}, even half filled in`, { tag }, async ({ page }) => {
         await fill(dialog(page), wrong.at(-1)?.values ?? {});
-        await pressButton(dialog(page), action === "decline" ? "Decline" : "Cancel");
+        await pressButton(dialog(page), action === "decline" ? "Decline" : "Dismiss");
         await expect(dialog(page)).toBeHidden();
         await expectResult(page, { action });
       });

@@ -123,7 +123,7 @@ test("from finding a tool to its result by roles and names alone", async ({ page
       - paragraph: 1 to 80 characters
       - button "Submit"
       - button "Decline"
-      - button "Cancel"
+      - button "Dismiss"
       - button "Later"
   `);
   await expect(page.getByRole("status")).toHaveText("1 question waits: What is your name?");

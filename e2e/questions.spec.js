@@ -111,7 +111,7 @@ test("a question answered elsewhere closes with a note that can be dismissed", a
   await expect(note).toContainText(/This question was answered (by \w+ )?over HTTP/);
   await expect(note).toBeFocused();
   await expect(page.getByRole("status")).toContainText(/This question was answered (by \w+ )?over HTTP/);
-  await note.getByRole("button", { name: "Dismiss" }).click();
+  await note.getByRole("button", { name: "Close" }).click();
   await expect(note).toHaveCount(0);
   await expectResult(page, { action: "accept", answer: 4 });
 });
@@ -158,7 +158,7 @@ test("earlier answers stay visible", async ({ page }) => {
 test("on a phone, no button label wraps", async ({ page }) => {
   await page.setViewportSize({ width: 390, height: 844 });
   await askKitchenSink(page, "form");
-  for (const name of ["Submit", "Decline", "Cancel", "Later"]) {
+  for (const name of ["Submit", "Decline", "Dismiss", "Later"]) {
     const button = dialog(page).getByRole("button", { name, exact: true });
     await expect.poll(() => button.evaluate((e) => e.getBoundingClientRect().height), name).toBeLessThan(48);
   }

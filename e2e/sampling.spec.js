@@ -93,6 +93,7 @@ test("what a person changes is sent, and the reply may be changed, too", async (
   await dialog(page).getByLabel("The reply of large-1").fill("Sense.");
   await button(page, "Return the reply").click();
   await expect(result(page)).toContainText("Sense.");
+  await expect(page.locator(".r-ask")).toContainText("who changed the model’s reply");
 });
 
 test("a reply is withheld", async ({ page, models }) => {
@@ -132,8 +133,8 @@ test("a stopped model is cut off, and may be asked again", async ({ page, models
   const second = await models.next();
   second.say("Hello");
   await expect(reply(page)).toHaveText("Hello");
-  await button(page, "Cancel").click();
-  await expect(result(page)).toContainText(/dismissed|cancelled/i);
+  await button(page, "Dismiss").click();
+  await expect(result(page)).toContainText(/dismissed/);
   await expect.poll(() => second.closed).toBe(true);
 });
 
@@ -164,6 +165,52 @@ test("a failure says why, and a refusal for now is tried again", async ({ page, 
   await button(page, "Approve").click();
   (await models.next()).reply("Better.");
   await expect(result(page)).toContainText("Better.");
+});
+
+test("what is sent follows the edit, and stays as approved when the model fails, in every tab", async ({ page, context, models }) => {
+  await summarize(page, "The plan is secret: 4711");
+  const other = await context.newPage(); // has an edit of its own, of the original
+  await other.goto(page.url());
+  await dialog(other).getByText("Edit the request", { exact: true }).click();
+  await dialog(other).getByLabel("Message 1, User").fill("The plan is 4711, really");
+
+  const bytes = dialog(page).locator("pre.body");
+  await dialog(page).getByText("Exactly what is sent").click();
+  await expect(bytes).toContainText("4711");
+  await dialog(page).getByText("Edit the request", { exact: true }).click();
+  await dialog(page).getByLabel("Message 1, User").fill("The plan is secret");
+  await expect(bytes).not.toContainText("4711");
+  await expect(dialog(page).locator(".changes .gd")).toContainText("-The plan is secret: 4711");
+  await dialog(page).getByLabel("Temperature").fill("");
+  await expect(bytes).not.toContainText("temperature");
+  await dialog(page).getByLabel("Model", { exact: true }).selectOption("large");
+  await expect(bytes).toContainText('"model": "large-1"');
+  await dialog(page).getByLabel("Temperature").fill("warm");
+  await expect(dialog(page).locator(".preview")).toContainText("Temperature must be a number, such as 0.7.");
+  await dialog(page).getByLabel("Temperature").fill("");
+  await expectAccessible(page);
+  await expect(bytes).toBeVisible();
+  const shown = JSON.parse(await bytes.textContent());
+  await button(page, "Approve").click();
+  const first = await models.next();
+  expect(first.body).toEqual(shown);
+  first.refuse(401, "who are you?");
+
+  for (const tab of [page, other]) {
+    await expect(dialog(tab)).toContainText("It says: who are you?");
+    await expect(dialog(tab).locator(".changes")).toContainText("Changed.");
+    expect(JSON.parse(await dialog(tab).locator("pre.body").textContent())).toEqual(shown);
+    await expect(dialog(tab).locator('[name="block-0-0"]')).toHaveValue("The plan is secret");
+  }
+  await page.reload();
+  await expect(dialog(page).locator(".changes")).toContainText("Changed.");
+  await button(page, "Approve").click();
+  const second = await models.next();
+  expect(second.body).toEqual(shown);
+  second.reply("Fine.");
+  await expect(result(page)).toContainText("Fine.");
+  await expect(page.locator(".r-reply").last()).toContainText("the request was changed before it was approved");
+  await other.close();
 });
 
 test("three approvals at once, in the inbox and in any order", async ({ page, context, models }) => {

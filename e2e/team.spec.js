@@ -68,7 +68,7 @@ test("four eyes, in two browsers and an MCP client", async ({ team, open }) => {
   await startRun(ada, "deploy", { service: "shop", version: "1.2" });
   const own = dialog(ada, "Deploy shop 1.2?");
   await expect(own).toContainText(`Only ${who} can answer this.`);
-  await expect(own.getByRole("button", { name: /Yes|No|Decline|Cancel/ })).toHaveCount(0);
+  await expect(own.getByRole("button", { name: /Yes|No|Decline|Dismiss/ })).toHaveCount(0);
   await expectAccessible(ada);
   const run = ada.url();
 

@@ -57,7 +57,7 @@ const answers = {
     await fillField(dialog(page), "name", "Ada");
     await pressButton(dialog(page), "Submit");
   },
-  "trigger-url-elicitation": (page) => pressButton(dialog(page), "I agree, continue"),
+  "trigger-url-elicitation": (page) => pressButton(dialog(page), "I haven’t opened it; continue anyway"),
 };
 
 /** Tools that are tested elsewhere. */

@@ -16,7 +16,9 @@ const (
 
 // An Artifact is something that a run produced: a document, a table, a picture or
 // another file. A surface renders the media types (RFC 6838) that it knows and offers
-// others for download.
+// others for download. One that doesn't have the form of its media type, of which a
+// surface could show only a part, ends the run with an error when it is yielded, and is
+// refused by package ask as something to show with a question.
 type Artifact struct {
 	Title     string `json:"title"`
 	MediaType string `json:"mediaType"`
@@ -27,17 +29,19 @@ type Artifact struct {
 	Body   []byte `json:"body,omitempty"`
 	Digest string `json:"digest,omitempty"`
 	Size   int64  `json:"size"` // of the body, in bytes
+
+	malformed error // why there is no such artifact; nil if nothing is known against it
 }
 
 // A Table is the body of an artifact of [TableType].
 type Table struct {
 	Columns []string `json:"columns"`
-	// Rows hold one value per column: a string, number, bool or nil.
+	// Rows hold exactly one value per column: a string, number, bool or nil.
 	Rows [][]any `json:"rows"`
 }
 
-// A Chart is the body of an artifact of [ChartType]. Every series has one value per
-// label, except in a [Histogram].
+// A Chart is the body of an artifact of [ChartType]. Every series has exactly one value
+// per label, except in a [Histogram]. No value is infinite or NaN.
 type Chart struct {
 	Kind   ChartKind `json:"kind"`
 	XTitle string    `json:"xTitle,omitempty"`
@@ -76,7 +80,7 @@ func (a *Artifact) normalized() *Artifact {
 	return &n
 }
 
-func newArtifact(title, mediaType string, body []byte) Event {
+func newArtifact(title, mediaType string, body []byte) *Artifact {
 	return &Artifact{Title: title, MediaType: mediaType, Body: body, Size: int64(len(body))}
 }
 
@@ -97,8 +101,7 @@ func Code(title, language, text string) Event {
 	return newArtifact(title, "text/x-"+strings.ToLower(language), []byte(text))
 }
 
-// JSON returns any value, which surfaces show as a tree. If encoding/json can't encode
-// it, the artifact is a plain text with the error.
+// JSON returns any value that encoding/json can encode. Surfaces show it as a tree.
 func JSON(title string, value any) Event { return newJSONArtifact(title, JSONType, value) }
 
 // TableOf returns a table.
@@ -108,7 +111,13 @@ func TableOf(title string, t Table) Event { return newJSONArtifact(title, TableT
 func ChartOf(title string, c Chart) Event { return newJSONArtifact(title, ChartType, c) }
 
 // Image returns a picture of an image/* media type.
-func Image(title, mediaType string, body []byte) Event { return newArtifact(title, mediaType, body) }
+func Image(title, mediaType string, body []byte) Event {
+	a := newArtifact(title, mediaType, body)
+	if !strings.HasPrefix(strings.ToLower(mediaType), "image/") {
+		a.malformed = fmt.Errorf("a picture has a media type such as image/png, not %q", truncateText(mediaType))
+	}
+	return a
+}
 
 // File returns a file of any media type. Its title is its name.
 func File(name, mediaType string, body []byte) Event { return newArtifact(name, mediaType, body) }
@@ -121,10 +130,9 @@ func Resource(uri, mediaType string, body []byte) Event {
 
 func newJSONArtifact(title, mediaType string, v any) Event {
 	raw, err := json.Marshal(v)
-	if err != nil {
-		return newArtifact(title, "text/plain", fmt.Appendf(nil, "this value can't be encoded as JSON: %v", err))
-	}
-	return newArtifact(title, mediaType, raw)
+	a := newArtifact(title, mediaType, raw)
+	a.malformed = err
+	return a
 }
 
 // isNotTokenRune reports whether r is not allowed in a media type.

@@ -38,6 +38,8 @@ type Call struct {
 	// Key names the call within its run. A repeated key gets a suffix, #2, #3
 	// and so on, when it is yielded.
 	Key string
+	// GivenKey is the key without that suffix, once the call is yielded.
+	GivenKey string
 	// Question is an *ask.Question, or nil for a step or a sleep.
 	Question any
 	// Until is when a sleep ends: a driver settles it then. It is zero for other calls.

@@ -21,7 +21,7 @@ func FromChan[In, Out any](name string, fn ChanFunc[In, Out], opts *Options) *Ph
 	return New(name, func(ctx context.Context, in In, yield Yield) (out Out, err error) {
 		events := make(chan Event)
 		returned := make(chan struct{})
-		if !yield(&goEvent{generatorWaits: true, fn: func(ctx context.Context) {
+		if !yield(&goEvent{generatorWaits: true, fn: func(ctx context.Context, _ Yield) {
 			defer close(returned)
 			defer func() {
 				if v := recover(); v != nil { // the events that it sent before are still delivered

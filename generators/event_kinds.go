@@ -94,6 +94,9 @@ func Encode(e Event) (kind string, data json.RawMessage, err error) {
 			break
 		}
 	}
+	if a, ok := e.(*Artifact); ok && err == nil {
+		err = a.check()
+	}
 	if err != nil {
 		return "", nil, fmt.Errorf("generators: an event of type %T has no encoding: %w", e, err)
 	}

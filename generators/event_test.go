@@ -32,7 +32,7 @@ func TestEventsRoundTrip(t *testing.T) {
 		{"artifact", generators.JSON("data", []any{1, "a"})},
 		{"artifact", generators.TableOf("t", generators.Table{Columns: []string{"a"}, Rows: [][]any{{1}, {nil}}})},
 		{"artifact", generators.ChartOf("c", generators.Chart{Kind: generators.Bars, Labels: []string{"x"}, Series: []generators.Series{{Name: "s", Values: []float64{1}}}})},
-		{"artifact", generators.Image("dot", "image/png", []byte{0xff, 0x00})},
+		{"artifact", generators.Image("dot", "image/png", []byte("\x89PNG\xff\x00"))},
 		{"artifact", generators.File("empty", "text/csv", nil)},
 		{"stepped", &generators.Stepped{Key: "k", Value: json.RawMessage(`{"a":1}`)}},
 		{"stepped", &generators.Stepped{Key: "k", Error: "no"}},
@@ -96,7 +96,6 @@ func TestHostileEvents(t *testing.T) {
 		{"cycle in a log", generators.Log(generators.Info, cyclicValue()), "can't be shown"},
 		{"panic in a log", generators.Log(generators.Info, panicsOnMarshal{}), "it panicked: no"},
 		{"size that is a lie", &generators.Artifact{Body: []byte("four"), Size: 5}, `"size":4`},
-		{"JSON that is none", generators.JSON("t", math.Inf(1)), `"mediaType":"text/plain"`},
 		{"language that is none", generators.Code("t", "a/b; c=d", "x"), `text/x-plain`},
 	}
 	for _, tt := range tests {

@@ -127,7 +127,7 @@ func ExampleGo() {
 		answers := make([]string, 2)
 		for i, city := range []string{"Bern", "Ulm"} {
 			wg.Add(1)
-			if !generators.Go(yield, func(context.Context) {
+			if !generators.Go(yield, func(_ context.Context, yield generators.Yield) {
 				defer wg.Done()
 				answers[i], _ = ask.Text(yield, city, "What is there to see in "+city+"?") // both are open at once
 			}) {
@@ -141,7 +141,7 @@ func ExampleGo() {
 	fmt.Println(string(got.Result))
 
 	fail := generators.New("fail", func(_ context.Context, _ struct{}, yield generators.Yield) (string, error) {
-		generators.Go(yield, func(context.Context) { panic("oh") })
+		generators.Go(yield, func(context.Context, generators.Yield) { panic("oh") })
 		return "", nil
 	}, nil)
 	for _, err := range fail.Run(context.Background(), json.RawMessage(`{}`)) {

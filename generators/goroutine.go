@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"runtime/debug"
+	"strconv"
 )
 
 // A PanicError is the error of a run whose generator panicked. Its text is for the
@@ -21,25 +22,72 @@ func (e *PanicError) Error() string { return "the tool failed: it panicked" }
 // yield calls must be started with Go. It returns false, and starts no goroutine,
 // if the run has stopped.
 //
+// What the goroutine yields, it yields with the yield that fn receives: that is how a
+// replay of a durable run recognizes each goroutine's events and calls, in whatever
+// order the goroutines run then. Each goroutine must start its own goroutines in the same
+// order whenever it runs. Keys of calls should be different in goroutines that run at the
+// same time.
+//
 // While a goroutine's question is open, Beam assumes that the generator itself waits
 // for its goroutines, unless it has asked a question of its own in the meantime. A
 // durable run may then be evicted until the answer arrives. Do work that must
 // continue while a question is open in a goroutine of Go or in a [Step].
-func Go(yield Yield, fn func(ctx context.Context)) bool {
+func Go(yield Yield, fn func(ctx context.Context, yield Yield)) bool {
 	return yield(&goEvent{fn: fn})
 }
 
 // goEvent passes a function of Go through a Yield to its run.
 type goEvent struct {
-	fn func(context.Context)
-	// generatorWaits means that the generator itself waits while fn runs, so that
-	// its calls have the same order in every run.
+	fn func(context.Context, Yield)
+	// generatorWaits means that the generator itself waits while fn runs, and yields
+	// for it, so that its calls have the same order in every run.
 	generatorWaits bool
 }
 
 func (*goEvent) event() {}
 
-func (r *Run) startGoroutine(e *goEvent, sentInStep bool) bool {
+// A goroutine is the generator itself or one that [Go] has started. The run's mu guards
+// it, apart from its name.
+type goroutine struct {
+	name     string // empty for the generator itself
+	children int    // goroutines that it has started
+	// started and returned order the beginnings and ends of the run's goroutines; returned is
+	// 0 while it runs.
+	started, returned int
+}
+
+// newGoroutine returns the next goroutine that parent starts. What the function of a step
+// starts counts as the goroutine of the step, because a replay doesn't start it again. The
+// caller holds r.mu.
+func (r *Run) newGoroutine(parent *goroutine) *goroutine {
+	parent.children++
+	name := strconv.Itoa(parent.children)
+	if parent.name != "" {
+		name = parent.name + "." + name
+	}
+	r.clock++
+	g := &goroutine{name: name, started: r.clock}
+	if r.goroutines == nil {
+		r.goroutines = make(map[string]*goroutine)
+	}
+	r.goroutines[name] = g
+	return g
+}
+
+// Goroutine returns the name of the goroutine whose yield the current event has come
+// through: that of its parent and its number among the goroutines that the parent has
+// started, as in "2" and "2.1". It is empty for the generator itself. Call it from the
+// loop body.
+func (r *Run) Goroutine() string { return r.current.name }
+
+// RanTogether reports whether the goroutine a has begun before the goroutine b returned. It
+// is true if one of them hasn't begun. Call it from the loop body.
+func (r *Run) RanTogether(a, b string) bool {
+	began, returned := r.goroutines[a], r.goroutines[b]
+	return began == nil || returned == nil || returned.returned == 0 || began.started < returned.returned
+}
+
+func (r *Run) startGoroutine(e *goEvent, parent *goroutine, sentInStep bool) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.ended || r.ctx.Err() != nil {
@@ -50,20 +98,35 @@ func (r *Run) startGoroutine(e *goEvent, sentInStep bool) bool {
 	if !e.generatorWaits {
 		counted = r.addGoroutine()
 	}
+	g := parent
+	if !e.generatorWaits && !inStep {
+		g = r.newGoroutine(parent)
+	}
+	yield := func(e Event) bool { return r.yieldFrom(e, g, false) }
 	r.children.Go(func() {
 		defer counted.removeGoroutine()
+		if g != parent {
+			defer r.endGoroutine(g)
+		}
 		defer func() {
 			if v := recover(); v != nil {
 				r.recordPanic(v)
 			}
 		}()
 		if inStep {
-			callStepFunction(func() { e.fn(r.ctx) })
+			callStepFunction(func() { e.fn(r.ctx, yield) })
 			return
 		}
-		e.fn(r.ctx)
+		e.fn(r.ctx, yield)
 	})
 	return true
+}
+
+func (r *Run) endGoroutine(g *goroutine) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.clock++
+	g.returned = r.clock
 }
 
 func (r *Run) recordPanic(v any) {

@@ -21,7 +21,7 @@ func TestConcurrentYields(t *testing.T) {
 		var all sync.WaitGroup
 		for w := range workers {
 			all.Add(1)
-			generators.Go(yield, func(context.Context) {
+			generators.Go(yield, func(_ context.Context, yield generators.Yield) {
 				defer all.Done()
 				for i := range each {
 					yield(generators.Progress(float64(i), each, fmt.Sprint(w)))
@@ -58,7 +58,7 @@ func TestConcurrentYields(t *testing.T) {
 // One goroutine reports progress while another waits for an answer.
 func TestProgressWhileAQuestionIsOpen(t *testing.T) {
 	p := photon(func(_ context.Context, yield generators.Yield) (string, error) {
-		generators.Go(yield, func(ctx context.Context) {
+		generators.Go(yield, func(ctx context.Context, yield generators.Yield) {
 			for i := range 3 {
 				yield(generators.Progress(float64(i+1), 3, ""))
 			}
@@ -101,7 +101,7 @@ func TestRunWaitsForGoroutines(t *testing.T) {
 				p := photon(func(_ context.Context, yield generators.Yield) (int, error) {
 					for range 3 {
 						running.Add(1)
-						generators.Go(yield, func(ctx context.Context) {
+						generators.Go(yield, func(ctx context.Context, _ generators.Yield) {
 							defer running.Add(-1)
 							<-ctx.Done()
 							time.Sleep(time.Minute)
@@ -137,7 +137,7 @@ func TestGoThroughSender(t *testing.T) {
 			return 0, err
 		}
 		done := make(chan struct{})
-		if !generators.Go(yield, func(context.Context) { defer close(done); yield(generators.Status("beside")) }) {
+		if !generators.Go(yield, func(_ context.Context, yield generators.Yield) { defer close(done); yield(generators.Status("beside")) }) {
 			return 0, generators.ErrStopped
 		}
 		<-done
@@ -169,5 +169,74 @@ func TestSenderAfterTheRun(t *testing.T) {
 	}
 	if late(generators.Status("late")) {
 		t.Error("the Sender returned true")
+	}
+}
+
+// Goroutines are named by their parents and their numbers there. What a step starts counts
+// as the goroutine of the step, which is the same when a replay skips the step.
+func TestNamesOfGoroutines(t *testing.T) {
+	p := photon(func(_ context.Context, yield generators.Yield) (int, error) {
+		start := func(yield generators.Yield, fn func(generators.Yield)) {
+			done := make(chan struct{})
+			generators.Go(yield, func(_ context.Context, yield generators.Yield) { defer close(done); fn(yield) })
+			<-done
+		}
+		say := func(yield generators.Yield) { yield(generators.Status("said")) }
+		say(yield)
+		_, err := generators.Step(yield, "step", func(context.Context) (int, error) { start(yield, say); return 1, nil })
+		for range 2 {
+			start(yield, func(yield generators.Yield) { start(yield, say); say(yield) })
+		}
+		say(yield)
+		return 1, err
+	})
+	run := p.Prepare(t.Context(), json.RawMessage("{}"))
+	var names []string
+	for e, err := range run.All {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, ok := e.(*generators.StatusEvent); ok {
+			names = append(names, run.Goroutine())
+		}
+	}
+	if got, want := fmt.Sprintf("%q", names), `["" "" "1.1" "1" "2.1" "2" ""]`; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+}
+
+// In a run that is replayed, a call gets the key that was recorded for its goroutine, or
+// one that the log doesn't have.
+func TestRecordedKeys(t *testing.T) {
+	p := photon(func(_ context.Context, yield generators.Yield) (int, error) {
+		for range 2 {
+			done := make(chan error)
+			generators.Go(yield, func(_ context.Context, yield generators.Yield) {
+				_, err := askText(yield, "name")
+				done <- err
+			})
+			if err := <-done; err != nil {
+				return 0, err
+			}
+		}
+		_, err := askText(yield, "name")
+		return 1, err
+	})
+	run := p.Prepare(t.Context(), json.RawMessage("{}"))
+	run.SetRecordedKeys([]string{"name", "name#2"}, func(goroutine, given string) string {
+		return map[string]string{"1": given + "#2", "2": given}[goroutine]
+	})
+	var keys []string
+	for e, err := range run.All {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if c, ok := e.(*generators.Call); ok {
+			keys = append(keys, c.Key+" of "+c.GivenKey)
+			c.Settle(valueReply(`"x"`))
+		}
+	}
+	if got, want := fmt.Sprintf("%q", keys), `["name#2 of name" "name of name" "name#3 of name"]`; got != want {
+		t.Errorf("got %s, want %s", got, want)
 	}
 }

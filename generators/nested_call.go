@@ -76,9 +76,6 @@ func (r *Run) refuseNested(c *Call) {
 	if len(r.runningSteps) == 1 {
 		step = fmt.Sprintf("the step %q", r.runningSteps[0])
 	}
-	if r.mistake == nil {
-		r.mistake = fmt.Errorf("the tool %s inside %s. A replay returns the recorded value of a step without running it, "+
-			"so nothing inside a step may ask, sleep or be a step: %s before or after it", what, step, advice)
-	}
-	r.Stop(fmt.Errorf("%w: %w", ErrStopped, r.mistake))
+	r.endForMistake(fmt.Errorf("the tool %s inside %s. A replay returns the recorded value of a step without running it, "+
+		"so nothing inside a step may ask, sleep or be a step: %s before or after it", what, step, advice))
 }

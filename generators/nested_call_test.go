@@ -47,14 +47,14 @@ func TestCallsInsideStepsAreRefused(t *testing.T) {
 			}, generators.Retries(100, 0))
 		}, `the tool asked "sure" inside the step "deploy"`},
 		{"beside other goroutines", func(ctx context.Context, yield generators.Yield) (int, error) {
-			generators.Go(yield, func(context.Context) {})
+			generators.Go(yield, func(context.Context, generators.Yield) {})
 			return askInside(ctx, yield)
 		}, `the tool asked "sure" inside the step "deploy"`},
 		{"a goroutine that the step starts", func(_ context.Context, yield generators.Yield) (int, error) {
-			generators.Go(yield, func(context.Context) {})
+			generators.Go(yield, func(context.Context, generators.Yield) {})
 			return generators.Step(yield, "deploy", func(context.Context) (int, error) {
 				asked := make(chan error, 1)
-				generators.Go(yield, func(context.Context) {
+				generators.Go(yield, func(_ context.Context, yield generators.Yield) {
 					_, err := askText(yield, "sure")
 					asked <- err
 				})
@@ -81,7 +81,7 @@ func TestCallsInsideStepsAreRefused(t *testing.T) {
 func TestCallsInsideStepsOfChannelsAreRefused(t *testing.T) {
 	p := generators.FromChan("test", func(ctx context.Context, _ noInput, events chan<- generators.Event) (int, error) {
 		yield := generators.Sender(ctx, events)
-		generators.Go(yield, func(context.Context) {})
+		generators.Go(yield, func(context.Context, generators.Yield) {})
 		return generators.Step(yield, "deploy", func(context.Context) (int, error) {
 			_, err := askText(yield, "sure")
 			return 1, err
@@ -97,7 +97,7 @@ func TestCallsInsideStepsOfChannelsAreRefused(t *testing.T) {
 func TestCallsBesideStepsAreAllowed(t *testing.T) {
 	_, result, err := drive(t.Context(), photon(func(_ context.Context, yield generators.Yield) (string, error) {
 		began, answered := make(chan struct{}), make(chan string, 1)
-		generators.Go(yield, func(context.Context) {
+		generators.Go(yield, func(_ context.Context, yield generators.Yield) {
 			<-began
 			text, _ := askText(yield, "name")
 			other, _ := generators.Step(yield, "beside", func(context.Context) (string, error) { return "!", nil })

@@ -35,13 +35,13 @@ func TestPanicEndsTheRun(t *testing.T) {
 			yield(generators.Status("on"))
 			var wg sync.WaitGroup
 			wg.Add(1)
-			generators.Go(yield, func(context.Context) { defer wg.Done(); breakDown() })
+			generators.Go(yield, func(context.Context, generators.Yield) { defer wg.Done(); breakDown() })
 			wg.Wait()
 			return 1, nil
 		}),
 		"goroutine that nobody waits for": photon(func(ctx context.Context, yield generators.Yield) (int, error) {
 			yield(generators.Status("on"))
-			generators.Go(yield, func(ctx context.Context) { <-ctx.Done(); breakDown() })
+			generators.Go(yield, func(ctx context.Context, _ generators.Yield) { <-ctx.Done(); breakDown() })
 			return 1, nil
 		}),
 	}
@@ -73,7 +73,7 @@ var loopPhotons = map[string]*generators.Photon{
 		return 1, nil
 	}),
 	"a goroutine's": photon(func(ctx context.Context, yield generators.Yield) (int, error) {
-		generators.Go(yield, func(context.Context) { yield(generators.Status("on")) })
+		generators.Go(yield, func(_ context.Context, yield generators.Yield) { yield(generators.Status("on")) })
 		<-ctx.Done()
 		return 1, nil
 	}),

@@ -33,7 +33,7 @@ func TestRootReachesGenerator(t *testing.T) {
 			yield(generators.Status(dir))
 		}
 		reportRoot(ctx)
-		generators.Go(yield, func(ctx context.Context) { defer close(done); reportRoot(ctx) })
+		generators.Go(yield, func(ctx context.Context, _ generators.Yield) { defer close(done); reportRoot(ctx) })
 		<-done
 		return generators.Step(yield, "step", func(ctx context.Context) (int, error) { reportRoot(ctx); return 1, nil })
 	})

@@ -3,6 +3,7 @@ package generators
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"reflect"
 	"slices"
 	"sync"
@@ -29,10 +30,15 @@ type Run struct {
 	loopLeft       bool          // the body must not be called again
 	bodyExit       *loopBodyExit // how the body exited, if not by break or return
 	callKeys       uniqueKeys
-	waiters        atomic.Pointer[waiterCount] // nil until the generator starts goroutines
-	goroutinePanic *PanicError                 // the first panic of a goroutine of Go
-	runningSteps   []string                    // keys of the steps whose functions run
-	mistake        error                       // the first call inside a step
+	findKey        func(goroutine, given string) string // see SetRecordedKeys; nil if nothing is recorded
+	root           goroutine                            // the generator itself
+	current        *goroutine                           // whose yield was called last
+	goroutines     map[string]*goroutine                // of Go, by name
+	clock          int                                  // counts their beginnings and ends
+	waiters        atomic.Pointer[waiterCount]          // nil until the generator starts goroutines
+	goroutinePanic *PanicError                          // the first panic of a goroutine of Go
+	runningSteps   []string                             // keys of the steps whose functions run
+	mistake        error                                // the first call inside a step or malformed artifact
 	children       sync.WaitGroup
 
 	// openCalls are the calls without a reply. They have a lock of their own because
@@ -49,18 +55,18 @@ type loopBodyExit struct {
 	goexit bool
 }
 
-func (r *Run) yield(e Event) bool { return r.yieldFrom(e, false) }
+func (r *Run) yield(e Event) bool { return r.yieldFrom(e, &r.root, false) }
 
-// yieldFrom yields an event. insideStep means that the function of a step has sent it
-// from another goroutine.
-func (r *Run) yieldFrom(e Event, insideStep bool) bool {
+// yieldFrom yields an event with the yield of g. insideStep means that the function of a
+// step has sent it from another goroutine.
+func (r *Run) yieldFrom(e Event, g *goroutine, insideStep bool) bool {
 	switch e := e.(type) {
 	case *goEvent:
-		return r.startGoroutine(e, insideStep)
+		return r.startGoroutine(e, g, insideStep)
 	case *acknowledgedEvent:
 		ok := false
 		defer func() { e.taken <- ok }() // even if the body panics, because the sender waits
-		ok = r.yieldFrom(e.Event, e.insideStep)
+		ok = r.yieldFrom(e.Event, g, e.insideStep)
 		return ok
 	case nil:
 		return r.ctx.Err() == nil
@@ -68,18 +74,35 @@ func (r *Run) yieldFrom(e Event, insideStep bool) bool {
 	if isNilEvent(e) {
 		return r.ctx.Err() == nil
 	}
+	var malformed error
+	if a, ok := e.(*Artifact); ok {
+		malformed = a.check()
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	r.current = g
+	if malformed != nil {
+		r.endForMistake(malformed)
+	}
 	if c, ok := e.(*Call); ok {
 		if r.isNested(insideStep) {
 			r.refuseNested(c)
 		}
-		r.bindCall(c)
+		r.bindCall(c, g)
 	}
 	if r.ended || r.ctx.Err() != nil {
 		return false
 	}
 	return r.deliver(e, nil)
+}
+
+// endForMistake ends the run because of what the generator must not do. The caller holds
+// r.mu.
+func (r *Run) endForMistake(err error) {
+	if r.mistake == nil {
+		r.mistake = err
+	}
+	r.Stop(fmt.Errorf("%w: %w", ErrStopped, r.mistake))
 }
 
 // isNilEvent reports whether e is a typed nil, which yield ignores like a nil event.
@@ -112,17 +135,35 @@ func (r *Run) deliver(e Event, err error) (more bool) {
 	return more
 }
 
-// bindCall adds a call to the run and makes its key unique.
-func (r *Run) bindCall(c *Call) {
+// bindCall adds a call of a goroutine to the run and makes its key unique.
+func (r *Run) bindCall(c *Call, g *goroutine) {
 	c.run = r
 	c.Concurrent = r.Concurrent()
-	c.Key = r.callKeys.unique(c.Key)
+	c.GivenKey = c.Key
+	recorded := ""
+	if r.findKey != nil {
+		recorded = r.findKey(g.name, c.Key)
+	}
+	if c.Key = recorded; recorded == "" {
+		c.Key = r.callKeys.unique(c.GivenKey)
+	}
 	r.openCallsMu.Lock()
 	r.openCalls = append(r.openCalls, c)
 	r.openCallsMu.Unlock()
 	if r.ctx.Err() != nil { // Stop may have settled the open calls already
 		c.Settle(Reply{Err: stopCause(r.ctx)})
 	}
+}
+
+// SetRecordedKeys tells the run which keys its log has, before the run is started. When a
+// goroutine makes a call with one of the keys that photons give, find returns the unique key
+// of the recorded call that this is, or "" if the call is new; it then gets a key that the
+// log doesn't have.
+func (r *Run) SetRecordedKeys(keys []string, find func(goroutine, given string) string) {
+	for _, key := range keys {
+		r.callKeys.reserve(key)
+	}
+	r.findKey = find
 }
 
 // removeCall removes a settled call from the open ones.

@@ -15,7 +15,7 @@ import (
 //
 //	for event, err := range run.All { … }
 func (r *Run) All(body func(Event, error) bool) {
-	r.body = body
+	r.body, r.current = body, &r.root
 	defer r.cleanUp()
 	r.deliverLast(r.invoke())
 	r.returned = true

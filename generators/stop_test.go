@@ -150,7 +150,7 @@ func TestYieldAfterTheEnd(t *testing.T) {
 			var all sync.WaitGroup
 			for range 20 {
 				all.Go(func() {
-					if kept(generators.Status("late")) || kept(nil) || generators.Go(kept, func(context.Context) {}) {
+					if kept(generators.Status("late")) || kept(nil) || generators.Go(kept, func(context.Context, generators.Yield) {}) {
 						t.Error("yield returned true after the end")
 					}
 					if _, err := askText(kept, "k"); !errors.Is(err, generators.ErrStopped) {

@@ -13,6 +13,7 @@ import { initConnectionNote, updateTitleCount } from "./script/page.js";
 import { syncQuestions } from "./script/questions.js";
 import { makeSortable } from "./script/tables.js";
 import "./script/pictures.js";
+import { measureStuck } from "./script/stuck.js";
 import "./script/submit.js";
 import "./script/trees.js";
 import { initToolForm } from "./script/toolform.js";
@@ -33,6 +34,7 @@ new MutationObserver((changes) => {
     syncScheduled = false;
     const added = rows;
     rows = [];
+    measureStuck();
     syncQuestions();
     makeSortable();
     handleNewRows(added);
@@ -43,6 +45,7 @@ new MutationObserver((changes) => {
 const inbox = find("#inbox");
 if (inbox) new MutationObserver(countQuestions).observe(inbox, { characterData: true, subtree: true });
 
+measureStuck();
 initFollowing();
 initLevelFilter();
 initShortcuts();

@@ -1,9 +1,11 @@
 package web
 
 import (
+	"errors"
 	"io"
 	"mime"
 	"net/http"
+	"os"
 	"path"
 	"strings"
 	"time"
@@ -22,7 +24,29 @@ func serveContent(w http.ResponseWriter, r *http.Request, mediaType, name string
 	h.Add("Vary", "Cookie, Authorization") // whoever signs in next in this browser must not get it from the cache
 	h.Set("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{"filename": name}))
 	setResponseDeadline(w)
-	http.ServeContent(w, r, "", modified, body)
+	if _, verified := body.(*os.File); verified { // which can be sent without copying it
+		http.ServeContent(w, r, "", modified, body)
+		return
+	}
+	b := &failingBody{ReadSeeker: body}
+	http.ServeContent(w, r, "", modified, b)
+	if b.err != nil {
+		panic(http.ErrAbortHandler) // the client must not take what it has for the whole
+	}
+}
+
+// A failingBody keeps the error of reading a body.
+type failingBody struct {
+	io.ReadSeeker
+	err error
+}
+
+func (b *failingBody) Read(p []byte) (int, error) {
+	n, err := b.ReadSeeker.Read(p)
+	if err != nil && !errors.Is(err, io.EOF) {
+		b.err = err
+	}
+	return n, err
 }
 
 // setResponseDeadline limits how long the client may take to read the response, so that one

@@ -83,10 +83,10 @@ func (s *Server) newAuthenticators(c Config) {
 		return
 	}
 	known := append(callers.Chain{callers.ByConnection{}}, c.Authenticators...)
-	known = append(known, s.sessions.Token())
 	if c.Users != nil {
-		known = append(known, c.Users)
+		known = append(known, c.Users) // before the token that all have, as on the sign-in page
 	}
+	known = append(known, s.sessions.Token())
 	s.credentialAuthenticators = known
 	s.programAuthenticators = append(slices.Clip(known), callers.RefuseUnknownBearer{})
 	s.authenticators = append(slices.Clip(s.programAuthenticators), s.sessions)

@@ -83,6 +83,7 @@ func classifyError(err error) (status int, text string, fields []generators.Fiel
 	var exceeded *budget.ExceededError
 	var tooMany *signin.TooManyError
 	var refused *callers.RefusedError
+	var damaged *runlog.DamagedError
 	switch {
 	case errors.As(err, &own):
 		return own.status, own.text, nil
@@ -100,6 +101,8 @@ func classifyError(err error) (status int, text string, fields []generators.Fiel
 		return http.StatusTooManyRequests, asSentence(tooMany.Error()), nil
 	case errors.As(err, &exceeded):
 		return exceeded.Status(), asSentence(exceeded.Error()), nil
+	case errors.As(err, &damaged):
+		return http.StatusInternalServerError, asSentence(damaged.Error()), nil
 	case errors.Is(err, runlog.ErrDiskFull):
 		return http.StatusServiceUnavailable, diskFullText, nil
 	}

@@ -28,6 +28,7 @@ type site struct {
 	t      testing.TB
 	web    *web.Server
 	engine *engine.Engine
+	blobs  string // the folder
 	// transport transports the requests of sessions; nil is the network.
 	transport http.RoundTripper
 }
@@ -59,7 +60,8 @@ func newConfiguredSite(t testing.TB, runs runlog.Log, limits engine.Limits, conf
 	if err != nil {
 		t.Fatal(err)
 	}
-	blobs, err := blob.Open(t.TempDir())
+	dir := t.TempDir()
+	blobs, err := blob.Open(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -70,7 +72,7 @@ func newConfiguredSite(t testing.TB, runs runlog.Log, limits engine.Limits, conf
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &site{Server: httptest.NewServer(server), t: t, web: server, engine: engine}
+	s := &site{Server: httptest.NewServer(server), t: t, web: server, engine: engine, blobs: dir}
 	t.Cleanup(func() {
 		ctx, cancel := context.WithCancel(context.Background())
 		cancel()

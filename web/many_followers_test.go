@@ -113,7 +113,7 @@ func TestHostileToolsLeaveOthersAlone(t *testing.T) {
 		return "said", nil
 	}, nil)
 	crash := generators.New("crash", func(ctx context.Context, _ struct{}, yield generators.Yield) (string, error) {
-		generators.Go(yield, func(context.Context) { panic("<script>alert(1)</script>") })
+		generators.Go(yield, func(context.Context, generators.Yield) { panic("<script>alert(1)</script>") })
 		<-ctx.Done()
 		return "", ctx.Err()
 	}, nil)

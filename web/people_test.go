@@ -51,7 +51,7 @@ func newTeamAt(t testing.TB, newSite func(testing.TB, *engine.Engine, *generator
 			f.Users, m.tokens[name] = append(f.Users, &users.User{Name: name, Roles: roles, Tokens: []*users.Token{hashed}}), text
 		}
 	})
-	store, err := users.Open(m.file, slog.New(slog.DiscardHandler))
+	store, err := users.Open(m.file, "", slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}

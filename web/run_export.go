@@ -54,7 +54,7 @@ func (s *Server) exportHTML(w http.ResponseWriter, r *http.Request, caller gener
 }
 
 // loadLargeBodies reads the bodies of artifacts that the log only refers to, as far as an
-// export may have them.
+// export may have them. One that can't be read says why instead.
 func (s *Server) loadLargeBodies(r *http.Request, caller generators.Caller, run *timeline.Run) {
 	for _, i := range run.Items {
 		a := i.Artifact
@@ -62,14 +62,17 @@ func (s *Server) loadLargeBodies(r *http.Request, caller generators.Caller, run 
 			continue
 		}
 		_, body, err := s.engine.OpenArtifact(r.Context(), caller, run.ID, i.Seq)
-		if err != nil || body == nil {
+		var content []byte
+		if err == nil && body != nil {
+			content, err = io.ReadAll(io.LimitReader(body, a.Size))
+			body.Close()
+		}
+		if err != nil {
+			_, text, _ := classifyError(err)
+			i.Artifact = &generators.Artifact{Title: a.Title, MediaType: "text/plain", Body: []byte(text)}
 			continue
 		}
-		content, err := io.ReadAll(io.LimitReader(body, a.Size))
-		body.Close()
-		if err == nil {
-			a.Body = content
-		}
+		a.Body = content
 	}
 }
 
@@ -94,7 +97,7 @@ func (s *Server) exportJSON(w http.ResponseWriter, r *http.Request, caller gener
 		}
 		if err != nil {
 			s.logger.Error("exporting a run", "run", info.ID, "err", err)
-			return nil
+			panic(http.ErrAbortHandler) // what the client has isn't the whole
 		}
 		for _, m := range messages {
 			if _, err := io.WriteString(w, separator+string(m)); err != nil {

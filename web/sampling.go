@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -29,21 +30,29 @@ func (s *Server) askOnRunPage(open engine.OpenAsk) string {
 
 // A samplingDecision is what a client says about a request to a model.
 type samplingDecision struct {
-	Action string `json:"action"` // approve, stop or return
+	Action string `json:"action"` // preview, approve, stop or return
 	sampling.Decision
 	Text *string `json:"text,omitempty"` // with return, in place of the reply's text
 }
 
-// handleSampling approves a request to a model, stops its call, or returns its reply.
+// handleSampling approves a request to a model, shows before what that would send, stops the
+// call, or returns the reply.
 func (s *Server) handleSampling(w http.ResponseWriter, r *http.Request, caller generators.Caller) error {
 	open, err := s.engine.OpenAsk(r.Context(), caller, r.PathValue("id"))
+	if errors.Is(err, engine.ErrSettled) && isLivePreview(r) {
+		w.WriteHeader(http.StatusNoContent)
+		return nil
+	}
 	if err != nil {
 		return s.renderUnanswerable(w, r, caller, r.PathValue("id"), err)
 	}
 	if !s.isForModel(open) {
 		return sampling.ErrNotForModel
 	}
-	d, surface, err := s.readDecision(w, r, open)
+	d, surface, err := s.readDecision(w, r, caller, open)
+	if d.Action == "preview" {
+		return s.previewSample(w, r, caller, open, d, err)
+	}
 	if err == nil {
 		defer s.unacknowledged.add(open.Run)()
 		err = s.applyDecision(r, caller, open, d, surface)
@@ -64,7 +73,7 @@ func (s *Server) handleSampling(w http.ResponseWriter, r *http.Request, caller g
 }
 
 // readDecision reads a decision from JSON, or from the form of a page.
-func (s *Server) readDecision(w http.ResponseWriter, r *http.Request, open engine.OpenAsk) (d samplingDecision, surface string, err error) {
+func (s *Server) readDecision(w http.ResponseWriter, r *http.Request, caller generators.Caller, open engine.OpenAsk) (d samplingDecision, surface string, err error) {
 	switch mediaType(r) {
 	case jsonType:
 		body, err := readBody(w, r)
@@ -81,7 +90,11 @@ func (s *Server) readDecision(w http.ResponseWriter, r *http.Request, open engin
 		if err := readAnswerForm(w, r); err != nil {
 			return d, "", err
 		}
-		d, err := decodeDecision(r.URL.Query().Get("action"), r.PostForm, open.Question.Sample)
+		state, err := s.sampling.State(r.Context(), caller, open.ID)
+		if err != nil {
+			return d, "", err
+		}
+		d, err := decodeDecision(r.URL.Query().Get("action"), r.PostForm, state.Request(open.Question.Sample))
 		return d, "browser", err
 	}
 	return d, "", unsupportedMediaType(r, jsonType+", "+formType+" or "+multipartType)
@@ -96,11 +109,11 @@ func (s *Server) applyDecision(r *http.Request, caller generators.Caller, open e
 	case "return":
 		return s.sampling.Return(r.Context(), caller, surface, open.ID, d.Text)
 	}
-	return statusErrorf(http.StatusBadRequest, "The action must be approve, stop or return, not %q.", d.Action)
+	return statusErrorf(http.StatusBadRequest, "The action must be preview, approve, stop or return, not %q.", d.Action)
 }
 
-// decodeDecision decodes the form of a page.
-func decodeDecision(action string, form url.Values, asked *ask.SampleRequest) (d samplingDecision, err error) {
+// decodeDecision decodes the form of a page, which was filled with a version of a request.
+func decodeDecision(action string, form url.Values, version *ask.SampleRequest) (d samplingDecision, err error) {
 	d.Action = action
 	switch action {
 	case "return":
@@ -109,12 +122,15 @@ func decodeDecision(action string, form url.Values, asked *ask.SampleRequest) (d
 			d.Text = &text
 		}
 		return d, nil
-	case "approve":
+	case "approve", "preview":
 	default:
 		return d, nil
 	}
-	d.Model, d.Review = form.Get("model"), form.Get("review") != ""
-	numbers := map[string]*int{"call": &d.Call, "limit": &d.MaxTokens}
+	d.Model, d.Review, d.Original = form.Get("model"), form.Get("review") != "", form.Get("original") != ""
+	if err := readWhole(form, "call", &d.Call); err != nil {
+		return d, err
+	}
+	numbers := map[string]*int{"limit": &d.MaxTokens}
 	if scope := form.Get("scope"); scope != "" {
 		d.Standing = &sampling.StandingRequest{Scope: sampling.Scope(scope)}
 		numbers["requests"], numbers["tokens"] = &d.Standing.Requests, &d.Standing.Tokens
@@ -124,11 +140,62 @@ func decodeDecision(action string, form url.Values, asked *ask.SampleRequest) (d
 			return d, err
 		}
 	}
-	if system := lineFeeds(form.Get("system")); form.Has("system") && system != lineFeeds(asked.SystemPrompt) {
+	if d.Original {
+		d.MaxTokens = 0
+		return d, nil
+	}
+	if system := lineFeeds(form.Get("system")); form.Has("system") && system != lineFeeds(version.SystemPrompt) {
 		d.SystemPrompt = &system
 	}
-	d.Messages = editedMessages(form, asked)
-	return d, nil
+	d.Messages = editedMessages(form, version)
+	return d, decodeParameters(form, version, &d.Decision)
+}
+
+// decodeParameters decodes what is sent besides messages, as far as it was changed.
+func decodeParameters(form url.Values, version *ask.SampleRequest, d *sampling.Decision) error {
+	if text := strings.TrimSpace(form.Get("temperature")); form.Has("temperature") && text != ui.FormatTemperature(version.Temperature) {
+		if text == "" {
+			d.Omit = append(d.Omit, "temperature")
+		} else if n, err := strconv.ParseFloat(text, 64); err != nil || math.IsInf(n, 0) || math.IsNaN(n) {
+			return invalidField("temperature", "must be a number, such as 0.7")
+		} else {
+			d.Temperature = &n
+		}
+	}
+	if text := strings.TrimRight(lineFeeds(form.Get("stop")), "\n"); form.Has("stop") && text != ui.FormatStopSequences(version.StopSequences) {
+		list, err := ui.ParseStopSequences(text)
+		switch {
+		case err != nil:
+			return invalidField("stopSequences", err.Error())
+		case list == nil:
+			d.Omit = append(d.Omit, "stopSequences")
+		default:
+			d.StopSequences = list
+		}
+	}
+	var kept []json.RawMessage
+	for n, tool := range version.Tools {
+		if !form.Has(ui.ToolField(n)) {
+			kept = append(kept, tool)
+		}
+	}
+	if kept == nil && len(version.Tools) > 0 {
+		d.Omit = append(d.Omit, "tools")
+	} else if len(kept) < len(version.Tools) {
+		d.Tools = kept
+	}
+	if mode := form.Get("toolChoice"); form.Has("toolChoice") && mode != ui.ToolChoiceOf(version) {
+		if mode == "" {
+			d.Omit = append(d.Omit, "toolChoice")
+		} else {
+			d.ToolChoice = &ask.ToolChoice{Mode: mode}
+		}
+	}
+	return nil
+}
+
+func invalidField(field, message string) error {
+	return &generators.InvalidError{Fields: []generators.FieldError{generators.At(field, message)}}
 }
 
 // readWhole reads a whole number above 0, if the form has it.
@@ -143,7 +210,7 @@ func readWhole(form url.Values, name string, number *int) error {
 		if name == "limit" {
 			field = "maxTokens"
 		}
-		return &generators.InvalidError{Fields: []generators.FieldError{generators.At(field, "must be a whole number, at least 1")}}
+		return invalidField(field, "must be a whole number, at least 1")
 	}
 	*number = n
 	return nil
@@ -209,7 +276,62 @@ func (s *Server) renderInvalidSample(w http.ResponseWriter, r *http.Request, cal
 	case isDatastarRequest(r):
 		return s.render(w, r, http.StatusOK, ui.SampleForm(a, s.sampling.Models(), errs, nil))
 	}
-	return s.render(w, r, http.StatusUnprocessableEntity, ui.SamplePage(s.newChrome(r, caller, open.Title), a, s.sampling.Models(), errs, r.PostForm))
+	var shown *ui.Preview
+	if r.PostForm != nil {
+		shown = new(ui.PreviewErrors(errs))
+	}
+	return s.render(w, r, http.StatusUnprocessableEntity, ui.SamplePage(s.newChrome(r, caller, open.Title), a, s.sampling.Models(), errs, r.PostForm, shown))
+}
+
+// isLivePreview reports whether a request is for the preview of a page with script, which sends
+// it as its form is filled in: it may arrive after the form was posted, as the page's stream says.
+func isLivePreview(r *http.Request) bool {
+	return isDatastarRequest(r) && r.URL.Query().Get("action") == "preview"
+}
+
+// previewSample shows what a decision would send: as JSON, as the part of the page that shows
+// it, or, without script, on a page with what was entered.
+func (s *Server) previewSample(w http.ResponseWriter, r *http.Request, caller generators.Caller, open engine.OpenAsk, d samplingDecision, err error) error {
+	var version sampling.Version
+	if err == nil {
+		version, err = s.sampling.Preview(r.Context(), caller, open.ID, d.Decision)
+	}
+	shown := ui.Preview{Version: version}
+	var invalid *generators.InvalidError
+	switch {
+	case errors.As(err, &invalid) && (isDatastarRequest(r) || wantsHTML(r)):
+		shown = ui.PreviewErrors(invalid.Fields)
+	case isLivePreview(r) && (errors.Is(err, engine.ErrSamplingChanged) || errors.Is(err, engine.ErrSettled)):
+		w.WriteHeader(http.StatusNoContent)
+		return nil
+	case errors.Is(err, engine.ErrSamplingChanged) && wantsHTML(r):
+		r.PostForm = nil
+		return s.renderInvalidSample(w, r, caller, open, []generators.FieldError{{Message: "was not shown: " + err.Error()}})
+	case err != nil:
+		return err
+	}
+	switch {
+	case isDatastarRequest(r):
+		w.Header().Set("Datastar-Selector", "#"+ui.PreviewID(open.ID, d.Call))
+		w.Header().Set("Datastar-Mode", "inner")
+		return s.render(w, r, http.StatusOK, ui.PreviewOf(open.ID, d.Call, s.sampling.Models(), shown))
+	case !wantsHTML(r):
+		writeJSON(w, http.StatusOK, version)
+		return nil
+	}
+	run, err := s.loadTimeline(r, caller, open.Run)
+	if err != nil {
+		return err
+	}
+	a := run.Ask(open.ID)
+	if a == nil || !a.Settled.IsZero() {
+		return s.renderUnanswerable(w, r, caller, open.ID, engine.ErrSettled)
+	}
+	var errs []generators.FieldError
+	if invalid != nil {
+		errs = invalid.Fields
+	}
+	return s.render(w, r, http.StatusOK, ui.SamplePage(s.newChrome(r, caller, open.Title), a, s.sampling.Models(), errs, r.PostForm, &shown))
 }
 
 // describeAsk returns an open question as JSON has it: one to a model with where it

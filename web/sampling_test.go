@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"html"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -23,6 +24,7 @@ import (
 	"github.com/photon-beam/beam/internal/sampling"
 	"github.com/photon-beam/beam/web"
 	"github.com/photon-beam/beam/web/identity"
+	"github.com/photon-beam/beam/web/internal/ui"
 )
 
 // newModelSite returns a site with two models on one server, and the photon sampler.
@@ -66,7 +68,7 @@ func (p *browserSession) postSampling(askID, action string, form url.Values, hea
 }
 
 var (
-	bodyOnPage  = regexp.MustCompile(`(?s)<pre class="raw body">(.*?)</pre>`)
+	bodyOnPage  = regexp.MustCompile(`(?s)<pre class="raw body" tabindex="0">(.*?)</pre>`)
 	fieldOnPage = regexp.MustCompile(`(?s)<textarea[^>]* name="([^"]+)"[^>]*>\n(.*?)</textarea>`)
 )
 
@@ -266,5 +268,119 @@ func TestNoModels(t *testing.T) {
 	expectStatus(t, p.requestJSON("POST", "/asks/"+q.ID+"/sampling", `{"action":"approve"}`), http.StatusNotFound)
 	if page := readText(t, p.request("GET", run.URL, "", "Accept", "text/html")); strings.Contains(page, "Approve") {
 		t.Error("the page offers an approval")
+	}
+}
+
+// After a failure, the page and the JSON of the question have the version approved last, and
+// a form that is posted as it is sends that. A page that shows the older version is told.
+func TestARedactionOutlivesAFailure(t *testing.T) {
+	s, server := newModelSite(t, func(x *llmtest.Call) {
+		if x.N == 1 {
+			x.Refuse(401, "who?")
+			return
+		}
+		x.Reply("ok")
+	})
+	p := s.newSession()
+	run, q := p.startAndReadRequest("sampler", "sampling/createMessage")
+	readPage := func() string { return readText(t, p.request("GET", run.URL, "", "Accept", "text/html")) }
+	older := formOf(readPage())
+	edited := maps.Clone(older)
+	edited.Set("block-0-0", "Sum it")
+	edited.Set("model", "large")
+	expectStatus(t, p.postSampling(q.ID, "approve", edited), http.StatusAccepted)
+	page := readPage()
+	for ; !strings.Contains(page, "who?"); page = readPage() {
+	}
+	shown := html.UnescapeString(page)
+	form := formOf(page)
+	if form.Get("block-0-0") != "Sum it" || form.Get("model") != "large" || form.Get("call") != "2" || !strings.Contains(shown, "<b>Changed.</b>") {
+		t.Errorf("the form is %v on %s", form, shown)
+	}
+	if body := bodyOnPage.FindStringSubmatch(page); body == nil || strings.Contains(body[1], "Sum &lt;up&gt;") || !strings.Contains(body[1], "Sum it") {
+		t.Errorf("the page shows that it sends %s", body)
+	}
+	type described struct {
+		Sampling struct {
+			Changes, Choice, ChangedBy, Body string
+			Request                          *ask.SampleRequest
+		}
+	}
+	if d := decodeJSON[described](t, p.requestJSON("GET", "/asks/"+q.ID, "")).Sampling; !strings.Contains(d.Changes, "-Sum <up>\n+Sum it\n") || d.Choice != "large" || d.Request.Messages[0].Text() != "Sum it" || strings.Contains(d.Body, "up") {
+		t.Errorf("the JSON is %+v", d)
+	}
+	if text := readText(t, p.postSampling(q.ID, "approve", older, "Accept", "text/html")); !strings.Contains(text, "somebody else was faster") || formOf(text).Get("block-0-0") != "Sum it" {
+		t.Errorf("a page with the older version gets %s", text)
+	}
+	expectStatus(t, p.postSampling(q.ID, "approve", form), http.StatusAccepted)
+	p.runResult(run)
+	if sent := server.Requests(); len(sent) != 2 || string(sent[0]) != string(sent[1]) || strings.Contains(string(sent[1]), "up") {
+		t.Errorf("it sent %s", sent)
+	}
+}
+
+var (
+	inputOnPage  = regexp.MustCompile(`<input[^>]* name="(call|limit|temperature)"[^>]* value="([^"]*)"`)
+	optionOnPage = regexp.MustCompile(`<option value="([^"]*)" selected`)
+)
+
+// formOf returns the form of an approval as a browser without script posts it.
+func formOf(page string) url.Values {
+	form := url.Values{}
+	for _, m := range fieldOnPage.FindAllStringSubmatch(page, -1) {
+		form.Set(m[1], strings.ReplaceAll(html.UnescapeString(m[2]), "\n", "\r\n"))
+	}
+	for _, m := range inputOnPage.FindAllStringSubmatch(page, -1) {
+		form.Set(m[1], m[2])
+	}
+	if m := optionOnPage.FindStringSubmatch(page); m != nil {
+		form.Set("model", m[1])
+	}
+	delete(form, "text") // of another form
+	return form
+}
+
+// A preview has the bytes that an approval of the same form then sends, and what differs from
+// what was asked; it sends nothing.
+func TestAPreviewIsWhatIsSent(t *testing.T) {
+	s, server := newModelSite(t, replyOK)
+	p := s.newSession()
+	run, q := p.startAndReadRequest("sampler", "sampling/createMessage")
+	form := url.Values{"call": {"1"}, "model": {"large"}, "limit": {"9"}, "block-0-0": {"Sum <b>"}, "temperature": {"0.5"}, "stop": {"END\r\n\\n\\n\"\\\\"}}
+	want := `{"model":"large","messages":[{"role":"user","content":"Sum <b>"}],"max_tokens":9,"temperature":0.5,"stop":["END","\n\n\"\\"],"stream":true,"stream_options":{"include_usage":true}}`
+	isShown := func(what, page string) {
+		t.Helper()
+		var body bytes.Buffer
+		if shown := bodyOnPage.FindStringSubmatch(page); shown == nil || json.Compact(&body, []byte(html.UnescapeString(shown[1]))) != nil || body.String() != want {
+			t.Errorf("%s: it shows %s, not %s", what, shown, want)
+		}
+	}
+	res := p.postSampling(q.ID, "preview", form, "Datastar-Request", "true")
+	if selector := res.Header.Get("Datastar-Selector"); selector != "#"+ui.PreviewID(q.ID, 1) || res.Header.Get("Datastar-Mode") != "inner" {
+		t.Errorf("it is patched into %s", selector)
+	}
+	isShown("a patch", readText(t, res))
+	page := readText(t, p.postSampling(q.ID, "preview", form, "Accept", "text/html"))
+	isShown("without script", page)
+	if again := formOf(page); again.Get("block-0-0") != "Sum <b>" || again.Get("temperature") != "0.5" || again.Get("limit") != "9" || again.Get("model") != "large" {
+		t.Errorf("without script, the form has %v", again)
+	}
+	version := decodeJSON[sampling.Version](t, p.requestJSON("POST", "/asks/"+q.ID+"/sampling", `{"action":"preview","omit":["systemPrompt"],"maxTokens":9}`))
+	if strings.Contains(version.Body, "system") || !strings.Contains(version.Changes, "+Longest reply: 9 tokens") {
+		t.Errorf("the JSON is %+v", version)
+	}
+	if text := readText(t, p.postSampling(q.ID, "preview", url.Values{"call": {"1"}, "temperature": {"warm"}}, "Datastar-Request", "true")); !strings.Contains(text, "Temperature must be a number") {
+		t.Errorf("a mistake is shown as %s", text)
+	}
+	expectStatus(t, p.requestJSON("POST", "/asks/"+q.ID+"/sampling", `{"action":"preview","omit":["maxTokens"]}`), http.StatusUnprocessableEntity)
+	expectStatus(t, s.newSession().requestJSON("POST", "/asks/"+q.ID+"/sampling", `{"action":"preview"}`), http.StatusForbidden)
+	if n := len(server.Requests()); n != 0 {
+		t.Errorf("%d requests were sent", n)
+	}
+	expectStatus(t, p.postSampling(q.ID, "approve", form), http.StatusAccepted)
+	p.runResult(run)
+	expectStatus(t, p.postSampling(q.ID, "preview", form, "Datastar-Request", "true"), http.StatusNoContent) // the form was posted in the meantime
+	if sent := server.Requests(); len(sent) != 1 || string(sent[0]) != want {
+		t.Errorf("it sent %s", sent)
 	}
 }

@@ -21,7 +21,7 @@ func newResultsPhoton(rows int) *generators.Photon {
 		}
 		yield(generators.TableOf("Cities", t))
 		yield(generators.JSON("Deep", map[string]any{"list": make([]int, 50_000), "a/b": []any{map[string]any{"x": "<i>"}}}))
-		yield(generators.ChartOf("Chart <1>", generators.Chart{Kind: generators.Areas, Labels: []string{"a", "\x00\u202e<b>"}, Series: []generators.Series{{Name: "s", Values: []float64{1, 2}}, {Name: "t"}}}))
+		yield(generators.ChartOf("Chart <1>", generators.Chart{Kind: generators.Areas, Labels: []string{"a", "\x00\u202e<b>"}, Series: []generators.Series{{Name: "s", Values: []float64{1, 2}}, {Name: "t", Values: []float64{3, 4}}}}))
 		yield(generators.File("tone.wav", "audio/wav", make([]byte, 70_000)))
 		yield(generators.File("film", "video/webm", make([]byte, 70_000)))
 		return map[string]any{"rows": []any{map[string]any{"id": 2}, map[string]any{"id": 1, "name": "one"}}}, nil
@@ -97,7 +97,7 @@ func TestTableIsSavedAsCSV(t *testing.T) {
 	if got := readText(t, p.request("GET", run+"/result/view?at=/rows&format=csv&sort=1", "")); got != "id,name\n1,one\n2,\n" {
 		t.Errorf("the result's table is %q", got)
 	}
-	if got := readText(t, p.request("GET", fmt.Sprintf("%s/artifacts/%d/view?format=csv", run, areaChart), "")); got != "label,s,t\na,1,\n'\x00\u202e<b>,2,\n" {
+	if got := readText(t, p.request("GET", fmt.Sprintf("%s/artifacts/%d/view?format=csv", run, areaChart), "")); got != "label,s,t\na,1,3\n'\x00\u202e<b>,2,4\n" {
 		t.Errorf("the chart's table is %q", got)
 	}
 }

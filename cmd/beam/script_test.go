@@ -52,13 +52,38 @@ func TestMain(m *testing.M) {
 		n, err := io.Copy(io.Discard, content)
 		return fmt.Sprintf("%d bytes under a word of %d letters", n, len(secret)), err
 	}
+	purge := func(_ context.Context, _ struct{}, yield generators.Yield) (bool, error) {
+		if _, err := os.ReadFile("gate"); err != nil { // a FIFO, which the test opens
+			return false, err
+		}
+		if ok, err := ask.Confirm(yield, "first", "Purge the first?", ask.Destructive()); !ok {
+			return false, err
+		}
+		return ask.Confirm(yield, "second", "Purge the second?", ask.Destructive())
+	}
+	type row struct {
+		Name  string `json:"name"`
+		Count int    `json:"count" minimum:"1"`
+	}
+	type order struct {
+		Tags    []string `json:"tags,omitempty"`
+		Sizes   []int    `json:"sizes,omitempty"`
+		Rows    []row    `json:"rows"`
+		Version string   `json:"version,omitempty"`
+		Data    string   `json:"data,omitempty"`
+		InStock bool     `json:"in-stock,omitempty"`
+		To      string   `json:"to"`
+	}
+	place := func(_ context.Context, in order, _ generators.Yield) (order, error) { return in, nil }
 	boulder := func(context.Context, struct{}, generators.Yield) (string, error) {
 		return strings.Repeat("stone ", 10<<20), nil
 	}
 	testscript.Main(m, map[string]func(){
 		"beam": main,
 		// Programs of other photons.
-		"hello":  func() { beam.Main(generators.New("hello", hello, nil), generators.New("brief", brief, nil)) },
+		"hello": func() {
+			beam.Main(generators.New("hello", hello, nil), generators.New("brief", brief, nil), generators.New("purge", purge, nil), generators.New("order", place, nil))
+		},
 		"quarry": func() { beam.Main(generators.New("boulder", boulder, nil)) },
 		// Clients of the scripts.
 		"talk":  talkCommand,
@@ -126,7 +151,8 @@ func cmdServe(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	p := &scriptServer{exec.Command(beam, append([]string{"serve", "--print-sign-in", "--addr", "127.0.0.1:0"}, args[1:]...)...), make(chan struct{}), nil}
 	p.Dir = ts.Getenv("WORK")
-	p.Env = append(os.Environ(), "HOME="+ts.Getenv("HOME"), "XDG_STATE_HOME="+ts.Getenv("XDG_STATE_HOME"), "TMPDIR="+ts.Getenv("TMPDIR"))
+	p.Env = append(os.Environ(), "HOME="+ts.Getenv("HOME"), "XDG_STATE_HOME="+ts.Getenv("XDG_STATE_HOME"), "TMPDIR="+ts.Getenv("TMPDIR"),
+		"BEAM_TOKEN="+ts.Getenv("BEAM_TOKEN"), "BEAM_SERVE_TOKEN="+ts.Getenv("BEAM_SERVE_TOKEN"))
 	logs, err := os.Create(ts.MkAbs(name + ".log"))
 	ts.Check(err)
 	p.Stderr = logs

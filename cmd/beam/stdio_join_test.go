@@ -228,7 +228,7 @@ func TestStdioWithOtherPhotons(t *testing.T) {
 	startServer(t)
 	c := startMCPClient(t, "hello")
 	c.initialize()
-	c.waitForOutput("owns the data folder and can't be joined: it doesn't offer brief, hello as this program does. What this client starts is kept in memory")
+	c.waitForOutput("owns the data folder and can't be joined: it doesn't offer brief, hello, order, purge as this program does. What this client starts is kept in memory")
 	c.callTool("1", "hello", "{}")
 	c.waitForMethod("elicitation/create")
 	c.closeAndWait()
@@ -238,7 +238,7 @@ func TestStdioWithOtherPhotons(t *testing.T) {
 	if c.cmd.ProcessState.ExitCode() != 1 {
 		t.Errorf("it ended with %d", c.cmd.ProcessState.ExitCode())
 	}
-	c.waitForOutput("it doesn't offer brief, hello as this program does. Stop that one, or choose another folder")
+	c.waitForOutput("it doesn't offer brief, hello, order, purge as this program does. Stop that one, or choose another folder")
 }
 
 // A folder's path may be longer than a socket's can be.

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -30,7 +31,6 @@ func TestFormsInATerminal(t *testing.T) {
 
 			// What is wrong is said while it is typed; what is above the question stays.
 			s.enter("beam run --memory --quiet kitchen_sink --ask text; echo status $?")
-			s.waitFor(`What is the project called\?`)
 			s.waitFor(`esc: decline, or answer later`)
 			s.typeText("x")
 			s.waitFor(`must be at least 2 characters`)
@@ -55,7 +55,7 @@ func TestFormsInATerminal(t *testing.T) {
 
 			// Choices are filtered; Esc ends the filter first.
 			s.enter("clear; beam run --memory --quiet kitchen_sink --ask select; echo status $?")
-			s.waitFor(`Staging`)
+			s.waitFor(`(?s)Staging.*esc: `)
 			s.typeText("/prod")
 			s.waitFor(`> Production`)
 			s.press("Enter", "Enter")
@@ -67,18 +67,18 @@ func TestFormsInATerminal(t *testing.T) {
 			s.waitFor(`Continue\?`)
 			s.waitFor(`esc: `)
 			s.press("Escape")
-			s.waitFor(`The question stays open`)
+			s.waitFor(`esc: back`)
 			s.press("Escape")
-			s.waitFor(`Continue\?`)
+			s.waitFor(`esc: decline`)
 			s.press("Escape")
-			s.waitFor(`> Back to the question`)
+			s.waitFor(`(?s)> Back to the question.*esc: back`)
 			s.press("Down", "Enter")
 			s.waitFor(`"action": "decline"`)
 			s.waitFor(`status 0`)
 
 			// A file is picked.
 			s.enter("clear; beam run --memory --quiet kitchen_sink --ask file; echo status $?")
-			s.waitFor(`notes.txt`)
+			s.waitFor(`(?s)notes.txt.*esc: decline`)
 			s.press("Enter")
 			s.waitFor(`not read. notes.txt`)
 			s.waitFor(`status 0`)
@@ -132,11 +132,123 @@ func TestPlainTerminal(t *testing.T) {
 	s.waitFor(`"decline"`)
 	s.waitFor(`status 0`)
 	s.enter("clear; beam run --plain --memory --quiet kitchen_sink --ask integer; echo status $?")
-	s.waitFor(`:later`)
+	s.waitFor(`People:`)
 	s.enter("x")
 	s.waitFor(`must be`)
 	s.press("C-c")
 	s.waitFor(`status 130`)
+}
+
+// The JSON of a parameter is checked while it is typed, and what else was typed is kept.
+func TestRowsInATerminal(t *testing.T) {
+	s := newScreen(t, 100, 30, t.TempDir())
+	s.enter("hello run --memory order; echo status $?")
+	s.waitFor(`As JSON, such as .*"count": 1, "name"`)
+	s.waitFor(`esc: `)
+	s.typeText(`[{"name": "pen", "count": "x"}]`)
+	s.waitFor(`0/count must be a`)
+	s.press("Enter")
+	s.press("BSpace", "BSpace", "BSpace", "BSpace", "BSpace")
+	s.typeText(`2}]`)
+	s.press("Enter")
+	s.waitFor(`┃ [Tt]o`)
+	s.typeText("Ada")
+	s.press("Enter")
+	s.waitFor(`"to": "Ada"`)
+	s.waitFor(`"count": 2`)
+	s.waitFor(`status 0`)
+}
+
+// When the terminal is closed, a run that nothing else keeps is stopped, and its log says so.
+func TestHangUp(t *testing.T) {
+	dir := t.TempDir()
+	s := newScreen(t, 80, 30, dir)
+	s.enter("hello run hello")
+	s.waitFor(`esc: `)
+	s.tmux("kill-session")
+	hello, err := exec.LookPath("hello")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out []byte
+	if !programtest.Poll(func() bool {
+		cmd := exec.Command(hello, "ps", "--all")
+		cmd.Env = append(os.Environ(), "XDG_STATE_HOME="+filepath.Join(dir, "state"))
+		out, _ = cmd.CombinedOutput()
+		return strings.Contains(string(out), "stopped")
+	}) {
+		t.Errorf("it isn't stopped:\n%s", out)
+	}
+}
+
+// Keys that were pressed before a question is drawn don't answer it, and Enter alone
+// confirms nothing that can't be undone.
+func TestKeysThatCameTooEarly(t *testing.T) {
+	for _, tt := range []struct {
+		name, flags, typed, refused string
+		keys                        []string // that confirm
+	}{
+		{"a form", "", "y", "choose with the arrow keys", []string{"Down", "Enter"}},
+		{"lines", "--plain ", "yes", "Type yes or no", []string{"y", "Enter"}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			gate := filepath.Join(dir, "gate")
+			if err := syscall.Mkfifo(gate, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			s := newScreen(t, 100, 30, dir, "NO_COLOR=1")
+			s.enter("hello run " + tt.flags + "--memory purge; echo status $?")
+			open, err := os.OpenFile(gate, os.O_WRONLY, 0) // once the photon reads it
+			if err != nil {
+				t.Fatal(err)
+			}
+			s.enter(tt.typed)
+			s.enter(tt.typed)
+			s.typeText("unfinished")
+			s.waitFor(`unfinished`) // echoed
+			open.Close()
+			s.waitFor(`Purge the first\?`)
+			s.waitFor(`Typed too early`)
+			if tt.flags == "" {
+				s.waitFor(`> .nothing chosen.`)
+				s.waitFor(`esc: `)
+			} else {
+				s.waitFor(`or no .No.:`)
+			}
+			s.press("Enter")
+			s.waitFor(tt.refused)
+			s.press(tt.keys...)
+			s.waitFor(`✓ Purge the first\? yes`)
+			if tt.flags == "" {
+				s.waitFor(`(?s)Purge the second.*esc: `)
+				s.press("Down", "Down", "Enter")
+			} else {
+				s.waitFor(`(?s)Purge the second.*or no .No.:`)
+				s.enter("no")
+			}
+			s.waitFor(`✓ Purge the second\? no`)
+			s.waitFor(`status 0`)
+		})
+	}
+}
+
+// The selected button can be told from the other without colors.
+func TestSelectedButton(t *testing.T) {
+	for _, env := range []string{"NO_COLOR=1", "TERM=vt100", "COLORTERM="} {
+		t.Run(env, func(t *testing.T) {
+			t.Parallel()
+			s := newScreen(t, 80, 30, t.TempDir(), env)
+			s.enter("beam run --memory --quiet kitchen_sink --ask confirm")
+			s.waitFor(`esc: `)
+			s.waitFor(`^[^\[]*Yes[^\[]*\[ ?No ?\]`)
+			s.press("Left")
+			s.waitFor(`\[ ?Yes ?\][^\[]*No[^\[]*$`)
+			s.press("Enter")
+			s.waitFor(`✓ Continue\? yes`)
+		})
+	}
 }
 
 // A deadline counts down, below what the question shows; when it has passed, the form
@@ -160,7 +272,7 @@ func TestParametersInATerminal(t *testing.T) {
 	s.enter("beam run --memory --quiet --answer partySize=3 book_dinner; echo status $?")
 	s.waitFor(`esc: `)
 	s.press("Escape")
-	s.waitFor(`The question stays open`)
+	s.waitFor(`(?s)The question stays open.*esc: back`)
 	s.press("Down", "Enter")
 	s.waitFor(`nothing was started`)
 	s.waitFor(`status 3`)

@@ -100,7 +100,7 @@ export const kinds = {
       { values: { ...person, website: "not an address" }, field: "website", text: /^Enter a website, such as/ },
     ],
   },
-  url: { values: {}, submit: "I agree, continue", answer: true, wrong: [] },
+  url: { values: {}, submit: "I haven’t opened it; continue anyway", answer: true, wrong: [] },
   evidence: { values: {}, submit: "Replace", answer: true, wrong: [] }, // a confirm that shows what it is about
 };
 

@@ -2,7 +2,7 @@
 import { fileURLToPath } from "node:url";
 
 const folder = fileURLToPath(new URL("../screenshots/", import.meta.url));
-const sizes = { phone: { width: 360, height: 800 }, laptop: { width: 1280, height: 800 }, wide: { width: 1920, height: 1080 } };
+export const sizes = { phone: { width: 360, height: 800 }, laptop: { width: 1280, height: 800 }, wide: { width: 1920, height: 1080 } };
 
 /** takeScreenshot writes e2e/screenshots/NAME-SIZE-SCHEME.png in all sizes, light and dark. */
 export async function takeScreenshot(page, name) {

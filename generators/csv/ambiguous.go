@@ -16,15 +16,15 @@ func (s *tableInfo) resolveColumns(yield generators.Yield) error {
 	var unclear []*column
 	points, commas := 0, 0
 	days, months := 0, 0
-	for i := range s.columns {
-		n, d := &s.columns[i].numbers, &s.columns[i].dates
-		points, commas = points+n.pointOnly, commas+n.commaOnly
-		days, months = days+d.dayOnly, months+d.monthOnly
+	for i := range s.Columns {
+		n, d := &s.Columns[i].Numbers, &s.Columns[i].Dates
+		points, commas = points+n.PointOnly, commas+n.CommaOnly
+		days, months = days+d.DayOnly, months+d.MonthOnly
 	}
-	for i := range s.columns {
-		c := &s.columns[i]
+	for i := range s.Columns {
+		c := &s.Columns[i]
 		known := true
-		if c.format, known = s.formatOf(&c.numbers, points, commas); !known {
+		if c.format, known = s.formatOf(&c.Numbers, points, commas); !known {
 			unclear = append(unclear, c)
 		}
 	}
@@ -32,35 +32,35 @@ func (s *tableInfo) resolveColumns(yield generators.Yield) error {
 		return err
 	}
 	unclear = nil
-	for i := range s.columns {
-		c := &s.columns[i]
+	for i := range s.Columns {
+		c := &s.Columns[i]
 		known := true
-		if c.monthFirst, known = orderOf(&c.dates, days, months); !known && !c.isMostlyNumbers() {
+		if c.monthFirst, known = orderOf(&c.Dates, days, months); !known && !c.isMostlyNumbers() {
 			unclear = append(unclear, c)
 		}
 	}
 	if err := askDateOrder(yield, unclear); err != nil {
 		return err
 	}
-	for i := range s.columns {
-		s.columns[i].resolve()
+	for i := range s.Columns {
+		s.Columns[i].resolve()
 	}
 	return nil
 }
 
-func (c *column) isMostlyNumbers() bool { return c.numbers.count(c.format)*2 > c.filled }
+func (c *column) isMostlyNumbers() bool { return c.Numbers.count(c.format)*2 > c.Filled }
 
 // formatOf returns the format of a column's numbers. points and commas count the
 // file's numbers that are valid in one format only. known is false if the format is a
 // guess that matters.
 func (s *tableInfo) formatOf(n *numberCounts, points, commas int) (f numberFormat, known bool) {
 	switch {
-	case n.pointOnly > n.commaOnly:
+	case n.PointOnly > n.CommaOnly:
 		return decimalPoint(), true
-	case n.pointOnly < n.commaOnly:
+	case n.PointOnly < n.CommaOnly:
 		return decimalComma(), true
-	case n.either > 0 && n.withUnit > 0 && n.unit != "%": // nobody writes three decimals of a currency
-		if n.withPoint*2 > n.either {
+	case n.Either > 0 && n.WithUnit > 0 && n.Unit != "%": // nobody writes three decimals of a currency
+		if n.WithPoint*2 > n.Either {
 			return decimalComma(), true
 		}
 		return decimalPoint(), true
@@ -68,24 +68,24 @@ func (s *tableInfo) formatOf(n *numberCounts, points, commas int) (f numberForma
 		return decimalPoint(), true
 	case points < commas:
 		return decimalComma(), true
-	case s.delimiter == ',': // whoever writes decimal commas separates the cells by something else
+	case s.Delimiter == ',': // whoever writes decimal commas separates the cells by something else
 		return decimalPoint(), true
-	case s.delimiter == ';':
-		return decimalComma(), n.either == 0
+	case s.Delimiter == ';':
+		return decimalComma(), n.Either == 0
 	}
-	return decimalPoint(), n.either == 0
+	return decimalPoint(), n.Either == 0
 }
 
 // orderOf returns whether the month comes first in a column's dates. days and months
 // count the file's dates that are valid in one order only.
 func orderOf(d *dateCounts, days, months int) (monthFirst, known bool) {
 	switch {
-	case d.dayOnly != d.monthOnly:
-		return d.monthOnly > d.dayOnly, true
+	case d.DayOnly != d.MonthOnly:
+		return d.MonthOnly > d.DayOnly, true
 	case days != months:
 		return months > days, true
 	}
-	return false, d.either == 0
+	return false, d.Either == 0
 }
 
 // askNumberFormat asks for the format of columns.
@@ -93,7 +93,7 @@ func askNumberFormat(yield generators.Yield, columns []*column) error {
 	if len(columns) == 0 {
 		return nil
 	}
-	example := columns[0].numbers.example
+	example := columns[0].Numbers.Example
 	preset := "point"
 	if columns[0].format.point == ',' {
 		preset = "comma"
@@ -129,7 +129,7 @@ func askDateOrder(yield generators.Yield, columns []*column) error {
 	if len(columns) == 0 {
 		return nil
 	}
-	example := columns[0].dates.example
+	example := columns[0].Dates.Example
 	d, _ := parseDate(example)
 	chosen, err := ask.Select(yield, "dates", fmt.Sprintf("The dates in %s can be read in two ways. Which day is %s?", listColumns(columns), example),
 		[]ask.Choice{
@@ -150,7 +150,7 @@ func listColumns(columns []*column) string {
 	const most = 3
 	var names []string
 	for _, c := range columns[:min(len(columns), most)] {
-		names = append(names, c.name)
+		names = append(names, c.Name)
 	}
 	if more := len(columns) - most; more > 0 {
 		return strings.Join(names, ", ") + " and " + humanize.Count(more, "other column")

@@ -27,9 +27,9 @@ type DatedChoice struct {
 // if there are none, a count.
 func (s *tableInfo) firstChoice() DatedChoice {
 	var numeric []string
-	for i := range s.columns {
-		if s.columns[i].kind.numeric() && len(numeric) < 5 {
-			numeric = append(numeric, s.columns[i].name)
+	for i := range s.Columns {
+		if s.Columns[i].kind.numeric() && len(numeric) < 5 {
+			numeric = append(numeric, s.Columns[i].Name)
 		}
 	}
 	if len(numeric) == 0 {
@@ -41,7 +41,7 @@ func (s *tableInfo) firstChoice() DatedChoice {
 // askChoice asks what a view should show. The form is filled in with preset.
 func askChoice(yield generators.Yield, found *tableInfo, preset DatedChoice) (DatedChoice, error) {
 	columns := ask.Choices(found.columnNames()...)
-	message := fmt.Sprintf("How should the %s be summarized?", humanize.Count(found.rows, "row"))
+	message := fmt.Sprintf("How should the %s be summarized?", humanize.Count(found.Rows, "row"))
 	options := []ask.Option{ask.Choose("columns", columns...), ask.Choose("groupBy", columns...),
 		ask.Preset("columns", preset.Columns), ask.Preset("summary", preset.Summary)}
 	if preset.GroupBy != "" {
@@ -62,11 +62,11 @@ var errDone = errors.New("no further view is wanted")
 
 // askAnother asks for another view after the last one. Who declines or dismisses the
 // question has seen what they wanted: the error is errDone, as it is for "Done".
-func askAnother(yield generators.Yield, last *summaryTable) (DatedChoice, error) {
-	more, err := ask.Confirm(yield, "another", last.digest()+"\n\nDo you want another view of the file?", ask.Title("Another view"), ask.Verbs("Another view", "Done"))
+func askAnother(yield generators.Yield, found *tableInfo, last DatedChoice, digest string) (DatedChoice, error) {
+	more, err := ask.Confirm(yield, "another", digest+"\n\nDo you want another view of the file?", ask.Title("Another view"), ask.Verbs("Another view", "Done"))
 	if err == nil && more {
 		var chosen DatedChoice
-		if chosen, err = askChoice(yield, last.info, last.choice); err == nil {
+		if chosen, err = askChoice(yield, found, last); err == nil {
 			return chosen, nil
 		}
 	}

@@ -13,11 +13,35 @@ import (
 
 // A charset is a character encoding.
 type charset struct {
-	name string // for people
-	note string // a warning for people, or ""
-	bom  int    // length of the byte order mark, in bytes
-	// decoder returns a new transformer from the encoding to UTF-8.
-	decoder func() transform.Transformer
+	Name    string // for people
+	Note    string // a warning for people, or ""
+	BOM     int    // length of the byte order mark, in bytes
+	Decoder decoder
+}
+
+// A decoder is a way to decode text to UTF-8.
+type decoder int
+
+const (
+	utf8Only decoder = iota // fails if the text isn't valid
+	utf8Repairing
+	utf16LittleEndian
+	utf16BigEndian
+	windows1252
+)
+
+func (d decoder) newTransformer() transform.Transformer {
+	switch d {
+	case utf8Repairing:
+		return runes.ReplaceIllFormed()
+	case utf16LittleEndian:
+		return unicode.UTF16(unicode.LittleEndian, unicode.IgnoreBOM).NewDecoder()
+	case utf16BigEndian:
+		return unicode.UTF16(unicode.BigEndian, unicode.IgnoreBOM).NewDecoder()
+	case windows1252:
+		return charmap.Windows1252.NewDecoder()
+	}
+	return encoding.UTF8Validator
 }
 
 // detectCharset detects the encoding of a file from its beginning. Text that isn't
@@ -26,50 +50,42 @@ type charset struct {
 func detectCharset(head []byte, whole bool) charset {
 	switch {
 	case bytes.HasPrefix(head, []byte("\xef\xbb\xbf")):
-		return charset{name: "UTF-8 with a byte order mark", bom: 3, decoder: newUTF8Validator}
+		return charset{Name: "UTF-8 with a byte order mark", BOM: 3}
 	case bytes.HasPrefix(head, []byte("\xff\xfe")):
-		return utf16("UTF-16 (little-endian)", unicode.LittleEndian)
+		return charset{Name: "UTF-16 (little-endian)", BOM: 2, Decoder: utf16LittleEndian}
 	case bytes.HasPrefix(head, []byte("\xfe\xff")):
-		return utf16("UTF-16 (big-endian)", unicode.BigEndian)
+		return charset{Name: "UTF-16 (big-endian)", BOM: 2, Decoder: utf16BigEndian}
 	}
 	good, bad := countUTF8(head, whole)
 	switch {
 	case bad == 0:
-		return charset{name: "UTF-8", decoder: newUTF8Validator}
+		return charset{Name: "UTF-8"}
 	case good > bad:
-		return withReplacement(charset{name: "UTF-8"})
+		return withReplacement(charset{Name: "UTF-8"})
 	}
-	return windows1252()
+	return newWindows1252()
 }
 
 // fallback returns the charset to use instead of c for a file that begins as valid
 // UTF-8 but isn't valid to its end.
 func (c charset) fallback(head []byte) charset {
-	if good, _ := countUTF8(head, false); good > 0 || c.bom > 0 {
+	if good, _ := countUTF8(head, false); good > 0 || c.BOM > 0 {
 		return withReplacement(c)
 	}
-	return windows1252()
+	return newWindows1252()
 }
 
-func newUTF8Validator() transform.Transformer { return encoding.UTF8Validator }
-
-func utf16(name string, order unicode.Endianness) charset {
-	return charset{name: name, bom: 2, decoder: func() transform.Transformer {
-		return unicode.UTF16(order, unicode.IgnoreBOM).NewDecoder()
-	}}
-}
-
-func windows1252() charset {
+func newWindows1252() charset {
 	return charset{
-		name:    "Windows-1252",
-		note:    "The file is not in UTF-8 and is read as Windows-1252. If letters look wrong, save it as UTF-8.",
-		decoder: func() transform.Transformer { return charmap.Windows1252.NewDecoder() },
+		Name:    "Windows-1252",
+		Note:    "The file is not in UTF-8 and is read as Windows-1252. If letters look wrong, save it as UTF-8.",
+		Decoder: windows1252,
 	}
 }
 
 func withReplacement(c charset) charset {
-	c.note = "Some characters of the file are not valid UTF-8 and are shown as \uFFFD. To fix them, try saving the file as UTF-8 again."
-	c.decoder = func() transform.Transformer { return runes.ReplaceIllFormed() }
+	c.Note = "Some characters of the file are not valid UTF-8 and are shown as \uFFFD. To fix them, try saving the file as UTF-8 again."
+	c.Decoder = utf8Repairing
 	return c
 }
 

@@ -14,9 +14,10 @@ import (
 // maxBars is the number of bars of a chart that are legible.
 const maxBars = 50
 
-// A chart is a chart of a view's numbers, without labels if there are none. notes says
-// what it leaves out. isComplete reports whether a table would have nothing more.
+// A chart is a chart of a view's numbers. notes says what it leaves out. isComplete reports
+// whether a table would have nothing more of its columns.
 type chart struct {
+	title string
 	generators.Chart
 	notes      []string
 	isComplete bool
@@ -26,16 +27,47 @@ func (c *chart) addNote(format string, args ...any) {
 	c.notes = append(c.notes, fmt.Sprintf(format, args...))
 }
 
-func (t *summaryTable) chart() chart {
+// charts returns the charts of a view: one for each unit, because units have no common axis.
+// isComplete reports whether a table would have nothing more.
+func (t *summaryTable) charts() (charts []chart, isComplete bool) {
+	groups, draw := t.allGroups(), t.groupChart
 	if t.groupBy == nil {
-		return t.columnChart()
+		groups, draw = []*group{t.total()}, t.columnChart
 	}
-	groups := t.allGroups()
-	drawn := t.numericColumns(groups)
-	if len(drawn) == 0 {
-		return chart{}
+	numeric := t.numericColumns(groups)
+	var units []string
+	drawn := map[string][]int{} // by unit
+	for _, i := range numeric {
+		unit := t.unit(i)
+		if drawn[unit] == nil {
+			units = append(units, unit)
+		}
+		drawn[unit] = append(drawn[unit], i)
 	}
-	c := chart{Chart: generators.Chart{Kind: generators.Bars, XTitle: t.choice.GroupBy, YTitle: t.yTitle(drawn)}}
+	isComplete = len(numeric) == len(t.columns) && (t.groupBy != nil || len(units) == 1)
+	for _, unit := range units {
+		c := draw(groups, drawn[unit])
+		isComplete = isComplete && c.isComplete
+		t.noteColumns(&c, numeric)
+		names := t.choice.Columns
+		if len(units) > 1 {
+			names = nil
+			for _, i := range drawn[unit] {
+				names = append(names, t.columns[i].Name)
+			}
+		}
+		if c.title = t.titleOf(names); len(c.notes) > 0 {
+			c.title += " (" + strings.Join(c.notes, "; ") + ")"
+		}
+		charts = append(charts, c)
+	}
+	return charts, isComplete
+}
+
+// groupChart returns a chart with a bar or a point for each group and each drawn column, all
+// of one unit.
+func (t *summaryTable) groupChart(groups []*group, drawn []int) chart {
+	c := chart{Chart: generators.Chart{Kind: generators.Bars, XTitle: t.choice.GroupBy, YTitle: withUnit(summaryTitle(t.choice.Summary), t.unit(drawn[0]))}}
 	all := len(groups)
 	if k := t.groupBy.kind; all > 2 && (k == date || k.numeric()) {
 		c.Kind, groups = generators.Lines, t.linePoints(&c, drawn)
@@ -43,9 +75,8 @@ func (t *summaryTable) chart() chart {
 		c.addNote("the %d largest of %s groups", maxBars, humanize.Thousands(all))
 		groups = t.largestGroups(groups, drawn[0])
 	}
-	t.noteColumns(&c, drawn)
 	for _, i := range drawn {
-		c.Series = append(c.Series, generators.Series{Name: t.columns[i].name})
+		c.Series = append(c.Series, generators.Series{Name: t.columns[i].Name})
 	}
 	missing := 0
 	for _, g := range groups {
@@ -61,7 +92,7 @@ func (t *summaryTable) chart() chart {
 	if missing > 0 {
 		c.addNote("%s drawn as 0", humanize.CountOf(missing, "missing value is", "missing values are"))
 	}
-	c.isComplete = len(groups) == all && missing == 0 && len(drawn) == len(t.columns)
+	c.isComplete = len(groups) == all && missing == 0
 	return c
 }
 
@@ -105,7 +136,7 @@ func (t *summaryTable) noteColumns(c *chart, drawn []int) {
 	var left []string
 	for i, column := range t.columns {
 		if !slices.Contains(drawn, i) {
-			left = append(left, column.name)
+			left = append(left, column.Name)
 		}
 	}
 	if len(left) > 0 {
@@ -113,30 +144,18 @@ func (t *summaryTable) noteColumns(c *chart, drawn []int) {
 	}
 }
 
-// columnChart returns a chart with a bar for each column.
-func (t *summaryTable) columnChart() chart {
-	total := t.total()
-	series := generators.Series{Name: summaryTitle(t.choice.Summary)}
-	c := chart{Chart: generators.Chart{Kind: generators.Bars, XTitle: "Column", YTitle: series.Name}}
-	for i, name := range t.choice.Columns {
-		if v, ok := asFloat(t.value(total, i)); ok {
-			c.Labels = append(c.Labels, withUnit(name, t.unit(i)))
-			series.Values = append(series.Values, v)
-		}
+// columnChart returns a chart with a bar for each drawn column, all of one unit.
+func (t *summaryTable) columnChart(total []*group, drawn []int) chart {
+	summary := summaryTitle(t.choice.Summary)
+	series := generators.Series{Name: summary}
+	c := chart{isComplete: true, Chart: generators.Chart{Kind: generators.Bars, XTitle: "Column", YTitle: withUnit(summary, t.unit(drawn[0]))}}
+	for _, i := range drawn {
+		v, _ := asFloat(t.value(total[0], i))
+		c.Labels = append(c.Labels, t.columns[i].Name)
+		series.Values = append(series.Values, v)
 	}
-	t.noteColumns(&c, t.numericColumns([]*group{total}))
 	c.Series = []generators.Series{series}
-	c.isComplete = len(c.Labels) == len(t.columns)
 	return c
-}
-
-// yTitle returns what the drawn columns show, with their unit if all have the same.
-func (t *summaryTable) yTitle(drawn []int) string {
-	unit := t.unit(drawn[0])
-	if slices.ContainsFunc(drawn, func(i int) bool { return t.unit(i) != unit }) {
-		unit = ""
-	}
-	return withUnit(summaryTitle(t.choice.Summary), unit)
 }
 
 // largestGroups returns the groups with the largest values in the i-th column.

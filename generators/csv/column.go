@@ -23,14 +23,14 @@ const (
 func (k kind) numeric() bool { return k == integer || k == decimal }
 
 // A column describes a column of the file. What its cells mean is only known once all
-// of them have been counted; see resolve.
+// of them have been counted; see resolve. A step records what has a capital letter.
 type column struct {
-	name    string
-	example string // the first cell that isn't blank
+	Name    string
+	Example string // the first cell that isn't blank
 
-	filled, booleans int // cells
-	numbers          numberCounts
-	dates            dateCounts
+	Filled, Booleans int // cells
+	Numbers          numberCounts
+	Dates            dateCounts
 
 	// Set by resolve:
 	kind       kind
@@ -40,28 +40,28 @@ type column struct {
 
 // numberCounts counts the cells that are numbers, by the formats in which they are.
 type numberCounts struct {
-	same                 int // read the same in both formats
-	pointOnly, commaOnly int
-	// either counts cells such as 1,234, which is another number in each format;
-	// withPoint of them have a point.
-	either, withPoint int
-	example           string // of them
-	// decimals counts the cells that are no whole numbers, as read with a decimal point
+	Same                 int // read the same in both formats
+	PointOnly, CommaOnly int
+	// Either counts cells such as 1,234, which is another number in each format;
+	// WithPoint of them have a point.
+	Either, WithPoint int
+	Example           string // of them
+	// Decimals counts the cells that are no whole numbers, as read with a decimal point
 	// and with a decimal comma.
-	decimalsByPoint, decimalsByComma int
-	unit                             string // of the numbers that have one
-	withUnit                         int
-	mixedUnits                       bool
+	DecimalsByPoint, DecimalsByComma int
+	Unit                             string // of the numbers that have one
+	WithUnit                         int
+	MixedUnits                       bool
 }
 
 // dateCounts counts the cells that are dates, by the orders of day and month in which
 // they are.
 type dateCounts struct {
-	same               int
-	dayOnly, monthOnly int
-	either             int    // another date in each order
-	example            string // of them
-	byDay, byMonth     dateSpan
+	Same               int
+	DayOnly, MonthOnly int
+	Either             int    // another date in each order
+	Example            string // of them
+	ByDay, ByMonth     dateSpan
 }
 
 func (c *column) addCell(cell string) {
@@ -69,17 +69,17 @@ func (c *column) addCell(cell string) {
 	if cell == "" {
 		return
 	}
-	c.filled++
-	if c.example == "" {
-		c.example = strings.Clone(humanize.Truncate(cell, maxShownText))
+	c.Filled++
+	if c.Example == "" {
+		c.Example = strings.Clone(humanize.Truncate(cell, maxShownText))
 	}
-	if number, unit, ok := splitNumber(cell); ok && c.numbers.add(number, unit) {
+	if number, unit, ok := splitNumber(cell); ok && c.Numbers.add(number, unit) {
 		return
 	}
 	if d, ok := parseDate(cell); ok {
-		c.dates.add(d, cell)
+		c.Dates.add(d, cell)
 	} else if _, ok := parseBoolean(cell); ok {
-		c.booleans++
+		c.Booleans++
 	}
 }
 
@@ -89,33 +89,33 @@ func (n *numberCounts) add(number, unit string) bool {
 	byComma, isComma := decimalComma().countDecimals(number)
 	switch {
 	case isPoint && isComma && byPoint != byComma:
-		n.either++
+		n.Either++
 		if strings.IndexByte(number, '.') >= 0 {
-			n.withPoint++
+			n.WithPoint++
 		}
-		if n.example == "" {
-			n.example = strings.Clone(strings.TrimPrefix(number, "-"))
+		if n.Example == "" {
+			n.Example = strings.Clone(strings.TrimPrefix(number, "-"))
 		}
 	case isPoint && isComma:
-		n.same++
+		n.Same++
 	case isPoint:
-		n.pointOnly++
+		n.PointOnly++
 	case isComma:
-		n.commaOnly++
+		n.CommaOnly++
 	default:
 		return false
 	}
 	if isPoint && byPoint != 0 {
-		n.decimalsByPoint++
+		n.DecimalsByPoint++
 	}
 	if isComma && byComma != 0 {
-		n.decimalsByComma++
+		n.DecimalsByComma++
 	}
 	if unit != "" {
-		if n.withUnit++; n.withUnit == 1 {
-			n.unit = strings.Clone(unit)
+		if n.WithUnit++; n.WithUnit == 1 {
+			n.Unit = strings.Clone(unit)
 		}
-		n.mixedUnits = n.mixedUnits || n.unit != unit
+		n.MixedUnits = n.MixedUnits || n.Unit != unit
 	}
 	return true
 }
@@ -123,9 +123,9 @@ func (n *numberCounts) add(number, unit string) bool {
 // count returns the number of cells that are numbers in a format.
 func (n *numberCounts) count(f numberFormat) int {
 	if f.point == ',' {
-		return n.same + n.either + n.commaOnly
+		return n.Same + n.Either + n.CommaOnly
 	}
-	return n.same + n.either + n.pointOnly
+	return n.Same + n.Either + n.PointOnly
 }
 
 func (d *dateCounts) add(w writtenDate, cell string) {
@@ -133,38 +133,38 @@ func (d *dateCounts) add(w writtenDate, cell string) {
 	byMonth, isMonth := w.in(true)
 	switch {
 	case isDay && isMonth && !byDay.Equal(byMonth):
-		if d.either++; d.either == 1 {
-			d.example = strings.Clone(cell)
+		if d.Either++; d.Either == 1 {
+			d.Example = strings.Clone(cell)
 		}
 	case isDay && isMonth:
-		d.same++
+		d.Same++
 	case isDay:
-		d.dayOnly++
+		d.DayOnly++
 	default:
-		d.monthOnly++
+		d.MonthOnly++
 	}
 	if isDay {
-		d.byDay.add(byDay, w.hasTime)
+		d.ByDay.add(byDay, w.hasTime)
 	}
 	if isMonth {
-		d.byMonth.add(byMonth, w.hasTime)
+		d.ByMonth.add(byMonth, w.hasTime)
 	}
 }
 
 // count returns the number of cells that are dates in an order.
 func (d *dateCounts) count(monthFirst bool) int {
 	if monthFirst {
-		return d.same + d.either + d.monthOnly
+		return d.Same + d.Either + d.MonthOnly
 	}
-	return d.same + d.either + d.dayOnly
+	return d.Same + d.Either + d.DayOnly
 }
 
 // span returns the dates of a column of dates.
 func (c *column) span() *dateSpan {
 	if c.monthFirst {
-		return &c.dates.byMonth
+		return &c.Dates.ByMonth
 	}
-	return &c.dates.byDay
+	return &c.Dates.ByDay
 }
 
 // parseBoolean parses the words for yes and no.
@@ -191,21 +191,21 @@ func parseBoolean(cell string) (yes, ok bool) {
 // are. Amounts in several currencies are text, because they can't be added.
 func (c *column) resolve() {
 	c.kind = text
-	decimals := c.numbers.decimalsByPoint
+	decimals := c.Numbers.DecimalsByPoint
 	if c.format.point == ',' {
-		decimals = c.numbers.decimalsByComma
+		decimals = c.Numbers.DecimalsByComma
 	}
-	switch isNumeric := c.numbers.count(c.format)*10 >= c.filled*9; {
-	case c.filled == 0:
+	switch isNumeric := c.Numbers.count(c.format)*10 >= c.Filled*9; {
+	case c.Filled == 0:
 		c.kind = empty
-	case isNumeric && c.numbers.mixedUnits:
+	case isNumeric && c.Numbers.MixedUnits:
 	case isNumeric && decimals == 0:
 		c.kind = integer
 	case isNumeric:
 		c.kind = decimal
-	case c.dates.count(c.monthFirst)*10 >= c.filled*9:
+	case c.Dates.count(c.monthFirst)*10 >= c.Filled*9:
 		c.kind = date
-	case c.booleans == c.filled:
+	case c.Booleans == c.Filled:
 		c.kind = boolean
 	}
 }
@@ -215,7 +215,7 @@ func (c *column) unit() string {
 	if !c.kind.numeric() {
 		return ""
 	}
-	return c.numbers.unit
+	return c.Numbers.Unit
 }
 
 // typeName returns the column's type for people.
@@ -246,8 +246,8 @@ func newColumns(header []string, cells int) []column {
 		if name == "" {
 			name = fmt.Sprintf("column %d", i+1)
 		}
-		columns[i].name = uniqueName(used, name)
-		used[columns[i].name] = true
+		columns[i].Name = uniqueName(used, name)
+		used[columns[i].Name] = true
 	}
 	return columns
 }

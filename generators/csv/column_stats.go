@@ -33,7 +33,7 @@ func (t *columnStats) addCell(cell string, c *column) {
 		yes, _ := parseBoolean(cell)
 		t.addNumber(map[bool]float64{true: 1}[yes], 0)
 	default:
-		if c.kind == text && c.numbers.mixedUnits {
+		if c.kind == text && c.Numbers.MixedUnits {
 			return // amounts that can't be added
 		}
 		if v, decimals, ok := c.format.parse(cell); ok {

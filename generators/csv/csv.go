@@ -3,7 +3,7 @@
 //
 // It reads the file once to describe it and once for each view, as a stream. The memory
 // it uses is bounded by the longest record, the number of columns and the number of
-// groups.
+// groups. What it has read is recorded in steps: a run that resumes doesn't read the file again.
 package csv
 
 import (
@@ -21,6 +21,7 @@ var Photon = generators.New("explore_csv", explore, &generators.Options{
 		"Returns what each chart shows over all rows, and its largest and smallest group. The file stays in Beam.",
 	ReadOnly:   true,
 	Idempotent: true,
+	Durable:    true,
 	Forms:      []func() error{ask.Fits[Choice], ask.Fits[DatedChoice]},
 	Asks:       true,
 })
@@ -63,17 +64,18 @@ func explore(ctx context.Context, _ struct{}, yield generators.Yield) (Explorati
 	if err := found.resolveColumns(yield); err != nil {
 		return Exploration{}, err
 	}
-	result := Exploration{File: f.name(), Rows: found.rows, Columns: found.columnNames(), Views: []View{}}
+	result := Exploration{File: f.name(), Rows: found.Rows, Columns: found.columnNames(), Views: []View{}}
 	result.Warnings = found.showInfo(yield, f.name())
 	chosen, err := askChoice(yield, found, found.firstChoice())
 	for err == nil {
-		var view *summaryTable
-		if view, err = f.summarize(found, chosen); err != nil {
-			return Exploration{}, f.withFileName(err)
+		var made summary
+		if made, err = generators.Step(yield, "summarize", func(context.Context) (summary, error) { return f.makeSummary(found, chosen) }); err != nil {
+			return Exploration{}, err
 		}
-		result.Warnings = append(result.Warnings, view.show(yield)...)
-		result.Views = append(result.Views, view.results()...)
-		if chosen, err = askAnother(yield, view); errors.Is(err, errDone) {
+		made.show(yield)
+		result.Warnings = append(result.Warnings, made.Warnings...)
+		result.Views = append(result.Views, made.Views...)
+		if chosen, err = askAnother(yield, found, chosen, made.Digest); errors.Is(err, errDone) {
 			return result, nil
 		}
 	}

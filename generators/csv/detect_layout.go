@@ -15,12 +15,12 @@ const (
 
 // A layout describes how to read a file.
 type layout struct {
-	charset   charset
-	bareCR    bool // lines end with a carriage return alone
-	preamble  int  // length of Excel's "sep=;" line before the first record, in bytes
-	delimiter rune
-	cells     int  // in most records of the sample, or in the first if it has more
-	noHeader  bool // the first record has data, not column names
+	Charset   charset
+	BareCR    bool // lines end with a carriage return alone
+	Preamble  int  // length of Excel's "sep=;" line before the first record, in bytes
+	Delimiter rune
+	Cells     int  // in most records of the sample, or in the first if it has more
+	NoHeader  bool // the first record has data, not column names
 }
 
 // detectLayout detects a file's layout from its beginning. If the file isn't a CSV
@@ -29,43 +29,41 @@ func detectLayout(head []byte, whole bool) (layout, error) {
 	if err := rejectOtherFormats(head); err != nil {
 		return layout{}, err
 	}
-	l := layout{charset: detectCharset(head, whole)}
+	l := layout{Charset: detectCharset(head, whole)}
 	text := l.decodeSample(head, whole)
 	if err := rejectNonCSVText(text, whole); err != nil {
 		return l, err
 	}
-	best := l.detectDelimiter(text)
+	best := l.detectDelimiter(text, whole)
 	if len(best.records) == 0 { // a sep line gives the delimiter, and nothing but delimiters follows
 		return l, emptyFileError()
 	}
 	if err := best.rejectProse(); err != nil {
 		return l, err
 	}
-	l.delimiter, l.cells = best.delimiter, max(best.cells, len(best.records[0]))
-	l.noHeader = len(best.records) > 1 && !slices.ContainsFunc(best.records[0], isNoNumber)
+	l.Delimiter, l.Cells = best.delimiter, max(best.cells, len(best.records[0]))
+	l.NoHeader = len(best.records) > 1 && !slices.ContainsFunc(best.records[0], isNoNumber)
 	return l, nil
 }
 
 // decodeSample decodes the sample up to its last complete line. It sets the layout's
 // line ends and, if the text begins with a line such as "sep=;", its delimiter.
 func (l *layout) decodeSample(head []byte, whole bool) string {
-	raw := head[min(l.charset.bom, len(head)):]
+	raw := head[min(l.Charset.BOM, len(head)):]
 	text := string(raw)
-	if l.charset.decoder != nil {
-		if decoded, _, err := transform.Bytes(l.charset.decoder(), raw); err == nil {
-			text = string(decoded)
-		} // otherwise the sample is UTF-8 and ends within a character
-	}
-	if l.bareCR = strings.Contains(text, "\r") && !strings.Contains(text, "\n"); l.bareCR {
+	if decoded, _, err := transform.Bytes(l.Charset.Decoder.newTransformer(), raw); err == nil {
+		text = string(decoded)
+	} // otherwise the sample is UTF-8 and ends within a character
+	if l.BareCR = strings.Contains(text, "\r") && !strings.Contains(text, "\n"); l.BareCR {
 		text = strings.ReplaceAll(text, "\r", "\n")
 	}
 	if end := strings.LastIndexByte(text, '\n'); !whole && end >= 0 {
 		text = text[:end+1]
 	}
 	if line, _, found := strings.Cut(text, "\n"); found && parseSepLine(line) != 0 {
-		l.delimiter, l.preamble = parseSepLine(line), len(line)+1
+		l.Delimiter, l.Preamble = parseSepLine(line), len(line)+1
 	}
-	return text[l.preamble:]
+	return text[l.Preamble:]
 }
 
 // parseSepLine returns the delimiter that a line such as "sep=;" sets, as Excel
@@ -88,27 +86,27 @@ type dialect struct {
 }
 
 // detectDelimiter parses the sample with each delimiter and returns the best result.
-func (l layout) detectDelimiter(text string) dialect {
-	if l.delimiter != 0 {
-		return parseSample(text, l.delimiter)
+func (l layout) detectDelimiter(text string, whole bool) dialect {
+	if l.Delimiter != 0 {
+		return parseSample(text, l.Delimiter, whole)
 	}
-	best := parseSample(text, ',')
+	best := parseSample(text, ',', whole)
 	for _, delimiter := range ";\t|" {
-		if g := parseSample(text, delimiter); g.isBetterThan(best) {
+		if g := parseSample(text, delimiter, whole); g.isBetterThan(best) {
 			best = g
 		}
 	}
 	return best
 }
 
-func parseSample(text string, delimiter rune) dialect {
+func parseSample(text string, delimiter rune, whole bool) dialect {
 	g := dialect{delimiter: delimiter}
 	g.hasQuotes = strings.HasPrefix(text, `"`) || strings.Contains(text, "\n\"") || strings.Contains(text, string(delimiter)+`"`)
 	r := newRecordReader(strings.NewReader(text), delimiter)
-	r.csv.ReuseRecord = false
+	r.partial = !whole
 	frequency := map[int]int{}
 	for len(g.records) < sampleRecords {
-		record, err := r.next()
+		record, err := r.next(nil)
 		if err != nil {
 			if err != io.EOF && len(g.records) == 0 { // a quote isn't closed within the sample
 				g.records, g.cells, g.sameWidthShare = [][]string{{text[:min(len(text), 100)]}}, 1, 1

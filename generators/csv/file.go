@@ -47,29 +47,25 @@ func (f *file) readSample() (head []byte, whole bool, err error) {
 	return head[:min(len(head), sampleSize)], len(head) <= sampleSize, nil
 }
 
-// eachRecord calls do with each record of the file, including the column names, and
-// reports its progress as activity. It skips blank records and returns their
-// number.
-func (f *file) eachRecord(l layout, activity string, do func(record []string)) (blank int, err error) {
-	r, err := f.Open()
+// eachRecord calls do with each record of the file, including the column names, until done
+// with its reader, and reports its progress as activity. It skips blank records.
+func (f *file) eachRecord(l layout, activity string, do func(r *recordReader, record []string)) (*recordReader, error) {
+	content, err := f.Open()
 	if err != nil {
-		return 0, &readError{err}
+		return nil, &readError{err}
 	}
-	defer r.Close()
-	records, err := l.newReader(&progressReader{reader: r, file: f, activity: activity})
-	if err != nil {
-		return 0, err
-	}
-	for {
-		record, err := records.next()
-		if err == io.EOF {
-			return records.blankRecords, nil
+	defer content.Close()
+	r, err := l.newReader(&progressReader{reader: content, file: f, activity: activity})
+	var record []string
+	for err == nil {
+		if record, err = r.next(record); err == nil {
+			do(r, record)
 		}
-		if err != nil {
-			return 0, err
-		}
-		do(record)
 	}
+	if err == io.EOF {
+		err = nil
+	}
+	return r, err
 }
 
 // A progressReader reports how much of a file has been read, at most a hundred

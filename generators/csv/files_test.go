@@ -104,9 +104,7 @@ func TestRejectedFiles(t *testing.T) {
 		"prose in one line": {strings.Repeat("Lorem ipsum dolor sit amet, consectetur adipiscing elit. ", 20), "plain text"},
 		"letter":            {"Dear Sir, thank you for the letter.\nI shall come, as you have said.\n", "plain text"},
 		"log":               {"starting the server on port eight\nlistening for connections from anywhere now\n", "plain text"},
-		"open quote":        {"a,b\n1,2\n3,\"4\n5,6\n", "the record after line 2 has an opening quote (\") without a closing one"},
-		"open quote, first": {"\"a,b\n1,2\n", "the first record has an opening quote"},
-		"endless quote":     {"a,b\n1,2\n3,\"4\n" + strings.Repeat("5,6\n", 1<<20), "the record after line 2 has no end within 1 MB"},
+		"endless line":      {"a,b\n1,2\n3," + strings.Repeat("4", 2<<20) + "\n", "the record on line 3 has no end within 1 MB"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := runFile(t, test.content, beamtest.Response{})
@@ -200,7 +198,7 @@ func TestUnreadableFile(t *testing.T) {
 			t.Error("an artifact was yielded for a file that can't be read")
 		}
 	})
-	if !errors.Is(err, broken) {
+	if err == nil || !strings.Contains(err.Error(), broken.Error()) {
 		t.Errorf("got %v, want %v", err, broken)
 	}
 }

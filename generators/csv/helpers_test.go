@@ -110,7 +110,10 @@ func runWithReplies(t testing.TB, file, view generators.Reply, onEvent func(gene
 		case *generators.Result:
 			result = e.Value
 		case *generators.Call:
-			e.Settle(replies[e.Key])
+			if e.Kind != generators.StepKind {
+				e.Settle(replies[e.Key])
+			}
+		case *generators.Stepped:
 		default:
 			onEvent(e)
 		}

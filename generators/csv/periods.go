@@ -110,35 +110,37 @@ const maxPoints = 200
 
 // A dateSpan describes the dates of a column.
 type dateSpan struct {
-	earliest, latest time.Time
-	distinct         map[int64]struct{} // in Unix seconds, up to one more than maxPoints
-	hasTime          bool
+	Earliest, Latest time.Time
+	Distinct         int // how many there are, up to one more than maxPoints
+	HasTime          bool
+	seen             map[int64]struct{} // in Unix seconds
 }
 
 func (s *dateSpan) add(t time.Time, hasTime bool) {
-	if s.distinct == nil {
-		s.distinct = make(map[int64]struct{})
-		s.earliest, s.latest = t, t
+	if s.seen == nil {
+		s.seen = make(map[int64]struct{})
+		s.Earliest, s.Latest = t, t
 	}
-	if t.Before(s.earliest) {
-		s.earliest = t
+	if t.Before(s.Earliest) {
+		s.Earliest = t
 	}
-	if t.After(s.latest) {
-		s.latest = t
+	if t.After(s.Latest) {
+		s.Latest = t
 	}
-	s.hasTime = s.hasTime || hasTime
-	if len(s.distinct) <= maxPoints {
-		s.distinct[t.Unix()] = struct{}{}
+	s.HasTime = s.HasTime || hasTime
+	if s.Distinct <= maxPoints {
+		s.seen[t.Unix()] = struct{}{}
+		s.Distinct = len(s.seen)
 	}
 }
 
 // fit returns the shortest period, at least as long as p, of which there are at most so
 // many in the span.
 func (s *dateSpan) fit(p period, most int) period {
-	if p == exact && len(s.distinct) <= most {
+	if p == exact && s.Distinct <= most {
 		return exact
 	}
-	seconds := s.latest.Unix() - s.earliest.Unix()
+	seconds := s.Latest.Unix() - s.Earliest.Unix()
 	for p = max(p, minute); p < century && seconds/int64(p.length()/time.Second) >= int64(most); p++ {
 	}
 	return p

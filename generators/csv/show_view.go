@@ -11,23 +11,49 @@ import (
 	"github.com/photon-beam/beam/internal/humanize"
 )
 
-// show yields the view: as a chart or, if a chart doesn't have all of it, also as a
-// table. It returns the warnings, which it yields as well.
-func (t *summaryTable) show(yield generators.Yield) []string {
-	yieldWarnings(yield, t.warnings)
-	c := t.chart()
-	if !c.isComplete && (t.groupBy != nil || len(t.columns) > 1) {
-		yield(generators.TableOf(t.title(), t.table()))
+// A summary is what is shown of a summaryTable. A step records it.
+type summary struct {
+	Title    string
+	Warnings []string          `json:",omitempty"`
+	Table    *generators.Table `json:",omitempty"` // if the charts don't have all of it
+	Charts   []titledChart     `json:",omitempty"`
+	Digest   string
+	Views    []View
+}
+
+type titledChart struct {
+	Title string
+	generators.Chart
+}
+
+// makeSummary reads the file another time and returns the chosen summary.
+func (f *file) makeSummary(found *tableInfo, chosen DatedChoice) (summary, error) {
+	t, err := f.summarize(found, chosen)
+	if err != nil {
+		return summary{}, f.withFileName(err)
 	}
-	if len(c.Labels) > 1 {
-		title := t.title()
-		if len(c.notes) > 0 {
-			title += " (" + strings.Join(c.notes, "; ") + ")"
+	s := summary{Title: t.title(), Warnings: t.warnings, Digest: t.digest(), Views: t.results()}
+	charts, complete := t.charts()
+	for _, c := range charts {
+		if len(c.Labels) > 1 {
+			s.Charts = append(s.Charts, titledChart{c.title, c.Chart})
 		}
-		yield(generators.ChartOf(title, c.Chart))
 	}
-	yield(generators.StatusAt(generators.Success, t.digest()))
-	return t.warnings
+	if table := t.table(); !complete && (t.groupBy != nil || len(t.columns) > 1) {
+		s.Table = &table
+	}
+	return s, nil
+}
+
+func (s *summary) show(yield generators.Yield) {
+	yieldWarnings(yield, s.Warnings)
+	if s.Table != nil {
+		yield(generators.TableOf(s.Title, *s.Table))
+	}
+	for _, c := range s.Charts {
+		yield(generators.ChartOf(c.Title, c.Chart))
+	}
+	yield(generators.StatusAt(generators.Success, s.Digest))
 }
 
 // results returns the view for the photon's result.
@@ -35,7 +61,7 @@ func (t *summaryTable) results() []View {
 	var all []View
 	total, groups := t.total(), t.allGroups()
 	for i, c := range t.columns {
-		v := View{Title: t.title(), Column: c.name, Value: t.value(total, i), Unit: t.unit(i)}
+		v := View{Title: t.title(), Column: c.Name, Value: t.value(total, i), Unit: t.unit(i)}
 		if t.groupBy != nil {
 			v.Groups = len(groups)
 			if least, most := t.extremes(groups, i); most != nil {
@@ -86,7 +112,7 @@ func (t *summaryTable) digest() string {
 	for i, c := range t.columns[:min(len(t.columns), most)] {
 		part := formatValue(t.value(total, i), t.unit(i))
 		if len(t.columns) > 1 {
-			part = c.name + " " + part
+			part = c.Name + " " + part
 		}
 		if _, largest := t.extremes(groups, i); t.groupBy != nil && largest != nil {
 			part += fmt.Sprintf(", the largest in %s (%s)", largest.label, formatValue(t.value(largest, i), t.unit(i)))
@@ -96,7 +122,7 @@ func (t *summaryTable) digest() string {
 	if len(t.columns) > most {
 		parts = append(parts, "and more")
 	}
-	digest := t.title() + ": " + strings.Join(parts, "; ") + ", over " + humanize.Count(t.info.rows, "row")
+	digest := t.title() + ": " + strings.Join(parts, "; ") + ", over " + humanize.Count(t.info.Rows, "row")
 	if t.groupBy != nil {
 		digest += " in " + humanize.Count(len(groups), "group")
 	}
@@ -109,7 +135,13 @@ func formatValue(v any, unit string) string {
 	case int:
 		text = humanize.Thousands(v)
 	case float64:
-		text = humanize.Number(roundForReading(v))
+		text = humanize.Grouped(roundForReading(v))
+		if unit != "" && unit != "%" && v != math.Trunc(v) && math.Abs(v) >= 0.01 {
+			text = humanize.Grouped(math.Round(v*100) / 100)
+			if point := strings.IndexByte(text, '.'); point >= 0 && len(text)-point == 2 {
+				text += "0"
+			}
+		}
 	case string:
 		text = v
 	}
@@ -118,7 +150,7 @@ func formatValue(v any, unit string) string {
 		return text
 	case unit == "%":
 		return text + unit
-	case strings.ContainsFunc(unit, unicode.IsLetter):
+	case strings.ContainsFunc(unit, unicode.IsLetter) && !strings.HasSuffix(unit, "$"): // "US$" is before the amount
 		return text + " " + unit
 	case strings.HasPrefix(text, "-"):
 		return "-" + unit + text[1:]

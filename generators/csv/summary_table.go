@@ -47,9 +47,9 @@ func (f *file) summarize(found *tableInfo, chosen DatedChoice) (*summaryTable, e
 	if err := t.findColumns(); err != nil {
 		return nil, err
 	}
-	header := !found.noHeader
+	header := !found.NoHeader
 	rows := 0
-	_, err := f.eachRecord(found.layout, "Summarizing", func(record []string) {
+	_, err := f.eachRecord(found.layout, "Summarizing", func(_ *recordReader, record []string) {
 		if header {
 			header = false
 			return
@@ -57,7 +57,7 @@ func (f *file) summarize(found *tableInfo, chosen DatedChoice) (*summaryTable, e
 		rows++
 		t.addRow(record)
 	})
-	if err == nil && rows != found.rows {
+	if err == nil && rows != found.Rows {
 		err = errors.New("the file changed while it was read")
 	}
 	t.warnings = t.listWarnings()
@@ -71,7 +71,7 @@ func (t *summaryTable) findColumns() error {
 			return err
 		}
 		t.indexes = append(t.indexes, index)
-		t.columns = append(t.columns, &t.info.columns[index])
+		t.columns = append(t.columns, &t.info.Columns[index])
 	}
 	if t.choice.GroupBy == "" {
 		return nil
@@ -80,7 +80,7 @@ func (t *summaryTable) findColumns() error {
 	if t.groupAt, err = t.info.columnIndex(t.choice.GroupBy); err != nil {
 		return err
 	}
-	if t.groupBy = &t.info.columns[t.groupAt]; t.groupBy.kind == date {
+	if t.groupBy = &t.info.Columns[t.groupAt]; t.groupBy.kind == date {
 		if t.period = periodOf(t.choice.Period); t.period == exact {
 			t.period = t.groupBy.span().fit(exact, maxPoints)
 		} else {
@@ -134,7 +134,7 @@ func (t *summaryTable) periodGroup(cell string) *group {
 	start := t.period.start(at)
 	g, ok := t.periods[start.Unix()]
 	if !ok {
-		g = t.newGroup(t.period.label(start, t.groupBy.span().hasTime))
+		g = t.newGroup(t.period.label(start, t.groupBy.span().HasTime))
 		t.periods[start.Unix()] = g
 	}
 	return g

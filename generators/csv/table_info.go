@@ -17,16 +17,18 @@ const (
 	maxShownText    = 200 // of a cell, in characters
 )
 
-// A tableInfo describes a file's content.
+// A tableInfo describes a file's content. A step records it.
 type tableInfo struct {
 	layout
-	columns     []column // the first maxColumns
+	Columns     []column // the first maxColumns
 	headerRead  bool     // the column names have been read, or there are none
-	headerCells int      // number of cells in the row of column names
-	rows        int
-	blankRows   int        // not included in rows
-	raggedRows  int        // rows with more or fewer cells than there are columns
-	firstRows   [][]string // for the preview
+	HeaderCells int      // number of cells in the row of column names
+	Rows        int
+	BlankRows   int        // not included in Rows
+	RaggedRows  int        // rows with more or fewer cells than there are columns
+	FirstRows   [][]string // for the preview
+	StrayQuotes lineList
+	Swallowing  lineList // see hasSwallowedRows
 }
 
 // scanFile reads the whole file and describes it.
@@ -41,7 +43,7 @@ func (f *file) scanFile() (*tableInfo, error) {
 	}
 	s, err := f.scanWith(l)
 	if errors.Is(err, encoding.ErrInvalidUTF8) {
-		l.charset = l.charset.fallback(head)
+		l.Charset = l.Charset.fallback(head)
 		s, err = f.scanWith(l)
 	}
 	return s, err
@@ -49,53 +51,58 @@ func (f *file) scanFile() (*tableInfo, error) {
 
 func (f *file) scanWith(l layout) (*tableInfo, error) {
 	s := &tableInfo{layout: l}
-	if l.noHeader {
-		s.columns, s.headerRead = newColumns(nil, l.cells), true
+	if l.NoHeader {
+		s.Columns, s.headerRead = newColumns(nil, l.Cells), true
 	}
-	var err error
-	s.blankRows, err = f.eachRecord(l, "Reading the rows", func(record []string) {
+	r, err := f.eachRecord(l, "Reading the rows", func(r *recordReader, record []string) {
 		if !s.headerRead {
-			s.columns, s.headerRead, s.headerCells = newColumns(record, l.cells), true, len(record)
+			s.Columns, s.headerRead, s.HeaderCells = newColumns(record, l.Cells), true, len(record)
 			return
 		}
 		s.addRow(record)
+		if r.lines > 1 && s.hasSwallowedRows(record) {
+			s.Swallowing.add(r.line)
+		}
 	})
+	if err == nil {
+		s.BlankRows, s.StrayQuotes = r.blankRecords, r.stray
+	}
 	return s, err
 }
 
 // width returns the number of columns.
-func (s *tableInfo) width() int { return s.cells }
+func (s *tableInfo) width() int { return s.Cells }
 
 func (s *tableInfo) addRow(row []string) {
-	s.rows++
+	s.Rows++
 	if len(row) != s.width() {
-		s.raggedRows++
+		s.RaggedRows++
 	}
-	if len(s.firstRows) < maxShownRows {
-		s.firstRows = append(s.firstRows, copyShown(row))
+	if len(s.FirstRows) < maxShownRows {
+		s.FirstRows = append(s.FirstRows, copyShown(row))
 	}
-	for i := range s.columns[:min(len(row), len(s.columns))] {
-		s.columns[i].addCell(row[i])
+	for i := range s.Columns[:min(len(row), len(s.Columns))] {
+		s.Columns[i].addCell(row[i])
 	}
 }
 
 // columnNames returns the names of the analyzed columns.
 func (s *tableInfo) columnNames() []string {
-	names := make([]string, len(s.columns))
-	for i := range s.columns {
-		names[i] = s.columns[i].name
+	names := make([]string, len(s.Columns))
+	for i := range s.Columns {
+		names[i] = s.Columns[i].Name
 	}
 	return names
 }
 
 // hasDates reports whether a column has dates.
 func (s *tableInfo) hasDates() bool {
-	return slices.ContainsFunc(s.columns, func(c column) bool { return c.kind == date })
+	return slices.ContainsFunc(s.Columns, func(c column) bool { return c.kind == date })
 }
 
 // columnIndex returns the index of the column with a name.
 func (s *tableInfo) columnIndex(name string) (int, error) {
-	i := slices.IndexFunc(s.columns, func(c column) bool { return c.name == name })
+	i := slices.IndexFunc(s.Columns, func(c column) bool { return c.Name == name })
 	if i < 0 {
 		return 0, fmt.Errorf("there is no column %q", name)
 	}

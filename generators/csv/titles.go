@@ -7,8 +7,11 @@ import (
 )
 
 // title returns the view's title, such as Sum of price by date, in months.
-func (t *summaryTable) title() string {
-	title := capitalize(summaryTitle(t.choice.Summary)) + " of " + strings.Join(t.choice.Columns, ", ")
+func (t *summaryTable) title() string { return t.titleOf(t.choice.Columns) }
+
+// titleOf returns the title of the view for some of its columns.
+func (t *summaryTable) titleOf(columns []string) string {
+	title := capitalize(summaryTitle(t.choice.Summary)) + " of " + strings.Join(columns, ", ")
 	if t.groupBy != nil {
 		title += " by " + t.choice.GroupBy
 		if t.period != exact {

@@ -159,7 +159,7 @@ func TestUnitsAreShown(t *testing.T) {
 	if s := p.Statuses(); !strings.Contains(s[len(s)-1], "Sum of b by a: $19, the largest in y ($10), over 2 rows in 2 groups") {
 		t.Errorf("the statuses are %q", s)
 	}
-	for cells, want := range map[string]string{"-$3": "-$3,", "12 %": "12%,", "3.5 kr": "3.5 kr,", "2 €": "€2,"} {
+	for cells, want := range map[string]string{"-$3": "-$3,", "12 %": "12%,", "3.5 kr": "3.50 kr,", "2 €": "€2,"} {
 		p := runFile(t, columnFile(cells), chooseColumns("sum", "", "a"))
 		if s := p.Statuses(); !strings.Contains(s[len(s)-1], "Sum of a: "+want) {
 			t.Errorf("the statuses are %q, want one with %s", s, want)
@@ -174,5 +174,44 @@ func TestLongNumbersAreRounded(t *testing.T) {
 		if s := p.Statuses(); !strings.Contains(s[len(s)-1], want) {
 			t.Errorf("the statuses are %q, want one with %s", s, want)
 		}
+	}
+}
+
+// TestAmounts checks that numbers are shown as people write them.
+func TestAmounts(t *testing.T) {
+	for cells, want := range map[string]string{
+		"$95746697.27": "$95,746,697.27,", "-$95746697.2": "-$95,746,697.20,", "€1234567": "€1,234,567,", "US$ 1234.5": "US$1,234.50,",
+		"1234567.891 EUR": "1,234,567.89 EUR,", "0.005 €": "€0.005,", "1234.25 %": "1,234.25%,", "1234567.125": "1,234,567.125,", "12345678": "12,345,678,",
+	} {
+		p := runFile(t, "a\tb\n"+cells+"\tx\n", chooseColumns("sum", "", "a"))
+		if s := p.Statuses(); !strings.Contains(s[len(s)-1], "Sum of a: "+want) {
+			t.Errorf("%s: the statuses are %q, want %q", cells, s, want)
+		}
+	}
+}
+
+// TestUnitsHaveChartsOfTheirOwn checks that no axis has two units.
+func TestUnitsHaveChartsOfTheirOwn(t *testing.T) {
+	content := "who,price,share,tax,n\na,$1,10%,$2,7\nb,$3,20%,$4,8\n"
+	all := charts(t, runFile(t, content, chooseColumns("sum", "who", "price", "share", "tax", "n")))
+	for title, want := range map[string]string{
+		"Sum of price, tax by who": "sum ($) [{price [1 3]} {tax [2 4]}]", "Sum of share by who": "sum (%) [{share [10 20]}]", "Sum of n by who": "sum [{n [7 8]}]",
+	} {
+		if c := all[title]; fmt.Sprint(c.YTitle, " ", c.Series) != want {
+			t.Errorf("the charts are %v, want %s: %s", all, title, want)
+		}
+	}
+	if len(all) != 3 {
+		t.Errorf("%d charts: %v", len(all), all)
+	}
+	p := runFile(t, content, chooseColumns("sum", "", "price", "share", "tax"))
+	if all := charts(t, p); len(all) != 1 || fmt.Sprint(all["Sum of price, tax"].Labels) != "[price tax]" {
+		t.Errorf("without groups, the charts are %v", all)
+	}
+	if table := tables(t, p)["Sum of price, share, tax"]; len(table.Rows) != 3 {
+		t.Errorf("the table is %v", table)
+	}
+	if all := charts(t, runFile(t, content, chooseColumns("count", "who", "price", "share"))); len(all) != 1 {
+		t.Errorf("counts have the charts %v", all)
 	}
 }

@@ -21,6 +21,7 @@ var Photon = generators.New("disk_usage", analyzeFolder, &generators.Options{
 	Description: "Finds out what takes up space in a folder: how many files it has, their size in all, and, as the user chooses, the largest files or the sizes by type or by age. Reads names, sizes and dates only, and only in the folder that the operator allows with --root.",
 	ReadOnly:    true,
 	Idempotent:  true,
+	Durable:     true,
 	Asks:        true,
 })
 
@@ -54,40 +55,50 @@ type Item struct {
 }
 
 func analyzeFolder(ctx context.Context, in Input, yield generators.Yield) (Report, error) {
-	found, err := scanFolder(ctx, in.Folder, yield)
+	found, err := generators.Step(yield, "scan", func(context.Context) (found, error) { return scanFolder(ctx, in.Folder, yield) })
 	if err != nil {
 		return Report{}, err
 	}
-	r := Report{Folder: found.folder, Files: found.total.files, Folders: found.folders, Bytes: found.total.bytes,
-		Items: []Item{}, Warnings: found.warnings()}
-	yield(generators.Statusf("%s: %s", found.displayName(), found.describe()))
+	r := found.Report
+	yield(generators.Statusf("%s: %s", displayFolder(r.Folder), r.describe()))
 	for _, w := range r.Warnings {
 		yield(generators.StatusAt(generators.Warning, w))
 	}
 	if r.Files == 0 {
 		return r, nil
 	}
-	if r.List, err = ask.Select(yield, "list", found.describe()+". What should be listed?", listChoices(), ask.Title("List")); err != nil {
+	if r.List, err = ask.Select(yield, "list", r.describe()+". What should be listed?", listChoices(), ask.Title("List")); err != nil {
 		return Report{}, err
 	}
-	r.Items = found.showList(yield, r.List)
+	r.Items = found.Lists[r.List]
+	r.showList(yield)
 	return r, nil
 }
 
-// scanFolder walks the folder. It closes the folder when it returns, because the
-// question that follows may stay open for long.
-func scanFolder(ctx context.Context, folder string, yield generators.Yield) (*scan, error) {
+// A found is what the folder had when it was scanned: a report without a list, and the lists
+// to choose from. A step records it.
+type found struct {
+	Report
+	Lists map[string][]Item
+}
+
+// scanFolder walks the folder.
+func scanFolder(ctx context.Context, folder string, yield generators.Yield) (found, error) {
 	dir, name, err := openFolder(ctx, folder)
 	if err != nil {
-		return nil, err
+		return found{}, err
 	}
 	defer dir.Close()
-	w := &walker{ctx: ctx, yield: yield, reportInterval: time.Second / 10, scan: newScan(name, time.Now())}
-	yield(generators.Statusf("Scanning %s", w.scan.displayName()))
+	w := &walker{ctx: ctx, yield: yield, reportInterval: time.Second / 10, scan: newScan(time.Now())}
+	yield(generators.Statusf("Scanning %s", displayFolder(name)))
 	if err := w.walk(dir); err != nil {
-		return nil, err
+		return found{}, err
 	}
-	return w.scan, nil
+	s := w.scan
+	return found{
+		Report: Report{Folder: name, Files: s.total.files, Folders: s.folders, Bytes: s.total.bytes, Items: []Item{}, Warnings: s.warnings()},
+		Lists:  map[string][]Item{listLargest: s.largestFiles(), listTypes: s.byType(), listAges: s.byAge()},
+	}, nil
 }
 
 func listChoices() []ask.Choice {
@@ -102,6 +113,6 @@ const (
 )
 
 // describe returns the number of files and folders and their size.
-func (f *scan) describe() string {
-	return fmt.Sprintf("%s in %s, %s", humanize.Count(f.total.files, "file"), humanize.Count(f.folders+1, "folder"), humanize.Bytes(f.total.bytes))
+func (r *Report) describe() string {
+	return fmt.Sprintf("%s in %s, %s", humanize.Count(r.Files, "file"), humanize.Count(r.Folders+1, "folder"), humanize.Bytes(r.Bytes))
 }

@@ -1,12 +1,14 @@
 package disk_test
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"reflect"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/photon-beam/beam/ask"
@@ -173,3 +175,25 @@ func checkProgress(t *testing.T, p *beamtest.Outcome) {
 		}
 	}
 }
+
+// TestReplay crashes the photon at every point. A run that resumes shows the folder as it was
+// scanned.
+func TestReplay(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) { // progress depends on the time
+		rooted := rootedTB{t, generators.WithRoot(t.Context(), newSampleFolder(t))}
+		for _, list := range []string{"largest", "types", "ages"} {
+			p := beamtest.Replay(rooted, disk.Photon, nil, beamtest.Script{"list": chooseList(list)})
+			if got := beamtest.Decode[disk.Report](t, p); got.Files != 7 || len(got.Items) < 3 {
+				t.Errorf("got %+v", got)
+			}
+		}
+	})
+}
+
+// A rootedTB is a test whose context has a root.
+type rootedTB struct {
+	testing.TB
+	ctx context.Context
+}
+
+func (r rootedTB) Context() context.Context { return r.ctx }

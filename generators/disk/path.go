@@ -25,3 +25,11 @@ func displayPath(path string) string {
 	}
 	return strconv.Quote(path)
 }
+
+// displayFolder returns the name of the scanned folder as used in a sentence.
+func displayFolder(path string) string {
+	if path == "." {
+		return "the whole folder"
+	}
+	return displayPath(path)
+}

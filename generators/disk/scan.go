@@ -22,7 +22,6 @@ const (
 
 // A scan has what a walk has found.
 type scan struct {
-	folder     string
 	started    time.Time
 	total      fileSum
 	folders    int // below the folder
@@ -34,8 +33,8 @@ type scan struct {
 	links, unreadable, devices, tooDeep skipCount
 }
 
-func newScan(folder string, now time.Time) *scan {
-	return &scan{folder: folder, started: now, types: map[string]*fileSum{}}
+func newScan(now time.Time) *scan {
+	return &scan{started: now, types: map[string]*fileSum{}}
 }
 
 // A largeFile is one of the largest files.
@@ -132,14 +131,6 @@ func (f *scan) ageIndex(modified time.Time) int {
 		}
 	}
 	return len(ageNames) - 1
-}
-
-// displayName returns the folder's name as used in a sentence.
-func (f *scan) displayName() string {
-	if f.folder == "." {
-		return "the whole folder"
-	}
-	return displayPath(f.folder)
 }
 
 // describeProgress returns the number and the size of the files found so far.

@@ -11,23 +11,19 @@ import (
 	"github.com/photon-beam/beam/internal/humanize"
 )
 
-// showList returns a list's items, which the result shows as a table, and yields a chart
-// of them except for the largest files.
-func (f *scan) showList(yield generators.Yield, list string) []Item {
-	var items []Item
+// showList yields a chart of the chosen list, which the result shows as a table, except for the
+// largest files.
+func (r *Report) showList(yield generators.Yield) {
 	title := "Largest files"
-	switch list {
-	case listLargest:
-		items = f.largestFiles()
+	switch r.List {
 	case listTypes:
-		items, title = f.byType(), "Files by type"
-		yield(sumChart(title, "Type", items))
+		title = "Files by type"
+		yield(sumChart(title, "Type", r.Items))
 	case listAges:
-		items, title = f.byAge(), "Files by age"
-		yield(sumChart(title, "Last changed", items))
+		title = "Files by age"
+		yield(sumChart(title, "Last changed", r.Items))
 	}
-	yield(generators.StatusAt(generators.Success, title+": "+f.describe()))
-	return items
+	yield(generators.StatusAt(generators.Success, title+": "+r.describe()))
 }
 
 // newItem returns an item for so many files.

@@ -47,7 +47,7 @@ func must(t testing.TB, err error) {
 }
 
 func newWalker(ctx context.Context, yield generators.Yield) *walker {
-	return &walker{ctx: ctx, yield: yield, scan: newScan(".", time.Now())}
+	return &walker{ctx: ctx, yield: yield, scan: newScan(time.Now())}
 }
 
 func yieldTrue(generators.Event) bool { return true }
@@ -123,7 +123,7 @@ func TestUnreadableEntriesAreCounted(t *testing.T) {
 
 // Types beyond the limit are counted together.
 func TestTypesAreBounded(t *testing.T) {
-	f := newScan(".", time.Now())
+	f := newScan(time.Now())
 	for i := range 5000 {
 		f.sumOfType(fmt.Sprintf("f.x%d", i)).add(fileSum{1, 2})
 	}
@@ -157,7 +157,7 @@ func TestSumsDoNotOverflow(t *testing.T) {
 // TestAges checks the bounds of the age groups.
 func TestAges(t *testing.T) {
 	const day = 24 * time.Hour
-	f := newScan(".", time.Now())
+	f := newScan(time.Now())
 	for old, want := range map[time.Duration]string{
 		-30 * day: "In the future", -day: "In the future", 1 - day: "Up to a day", 0: "Up to a day", day: "Up to a day", day + 1: "1 to 7 days", 7 * day: "1 to 7 days",
 		30 * day: "7 to 30 days", 365 * day: "30 days to a year", 365*day + 1: "1 to 5 years", 10_000 * day: "More than 5 years",

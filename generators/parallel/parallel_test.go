@@ -61,7 +61,7 @@ func TestUnansweredQuestions(t *testing.T) {
 		}
 	}
 	p := run(t, beamtest.Script{"name": beamtest.Decline(), "number": beamtest.Cancel()})
-	if want := "not every question was answered: name: the question was declined; number: the question was cancelled"; p.Err == nil || p.Err.Error() != want {
+	if want := "not every question was answered: name: the question was declined; number: the question was dismissed"; p.Err == nil || p.Err.Error() != want {
 		t.Errorf("got %v, want %s", p.Err, want)
 	}
 }

@@ -24,7 +24,7 @@ func startBar(yield generators.Yield) (finish func(), ok bool) {
 		return nil, false
 	}
 	settled, ended := make(chan struct{}), make(chan struct{})
-	if !generators.Go(yield, func(ctx context.Context) {
+	if !generators.Go(yield, func(ctx context.Context, yield generators.Yield) {
 		defer close(ended)
 		runBar(ctx, yield, settled)
 	}) {

@@ -11,7 +11,7 @@ import (
 // Clients rely on the names, and on which runs survive a restart.
 func TestPhotons(t *testing.T) {
 	want := map[string]bool{ // by name, whether it is durable
-		"ask_user_preferences": true, "book_dinner": true, "burst": true, "countdown": false, "disk_usage": false, "explore_csv": false,
+		"ask_user_preferences": true, "book_dinner": true, "burst": true, "countdown": false, "disk_usage": true, "explore_csv": true,
 		"github_user": true, "kitchen_sink": true, "parallel": true, "summarize": true, "wizard": true,
 	}
 	var names []string

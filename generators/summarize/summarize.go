@@ -21,7 +21,7 @@ var Photon = generators.New("summarize", summarize, &generators.Options{
 	Durable:     true,
 	Asks:        true,
 	Examples: []any{
-		Input{Text: "Beam runs tools that stop to ask. The person who answers may be in a browser, at a terminal, in a chat, or behind any MCP client; the tool never knows which. A question stays open until it is answered, even when the program restarts.", Sentences: 1},
+		Input{Text: "Beam runs tools that stop to ask. The person who answers may be in a browser, at a terminal, in a chat, or behind any MCP client; the tool never knows which. A question of a durable tool stays open until it is answered, even when the program restarts.", Sentences: 1},
 	},
 })
 
@@ -34,7 +34,7 @@ type Input struct {
 // Summary is the model's summary.
 type Summary struct {
 	Text  string `json:"text" title:"Summary"`
-	Model string `json:"model" title:"Written by" description:"The model's name, or a person, if the user wrote the summary"`
+	Model string `json:"model" title:"Written by" description:"The model's name, and whether a person changed what it wrote; or a person, if the user wrote the summary"`
 }
 
 // The limits on the text, in characters (as in Input), and on the response, in tokens.
@@ -63,7 +63,11 @@ func summarize(_ context.Context, in Input, yield generators.Yield) (Summary, er
 	if result.StopReason == "maxTokens" {
 		yield(generators.StatusAt(generators.Warning, "The model reached its token limit: the summary is incomplete"))
 	}
-	return Summary{Text: summary, Model: result.Model}, nil
+	by := result.Model
+	if result.Edited {
+		by += ", changed by a person"
+	}
+	return Summary{Text: summary, Model: by}, nil
 }
 
 // newSampleRequest states the task in the system prompt, apart from the text, which may

@@ -29,6 +29,10 @@ func TestSummary(t *testing.T) {
 	if want := (summarize.Summary{Text: "Short.", Model: "m-1"}); got != want {
 		t.Errorf("got %+v, want %+v", got, want)
 	}
+	changed := run(t, `{"sentences":1}`, sampleText, beamtest.Accept(json.RawMessage(strings.Replace(modelResult, "{", `{"_meta":{"beam/edited":true},`, 1))))
+	if got := beamtest.Decode[summarize.Summary](t, changed); got.Model != "m-1, changed by a person" {
+		t.Errorf("a changed summary is by %q", got.Model)
+	}
 	if want := []string{"Asking a model for 1 sentence"}; !slices.Equal(p.Statuses(), want) {
 		t.Errorf("statuses %q", p.Statuses())
 	}

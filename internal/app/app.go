@@ -235,6 +235,7 @@ func (a *App) startEngine(ctx context.Context, c Config, models *llm.Models) err
 	if err := a.engine.Recover(ctx); err != nil {
 		return err
 	}
+	a.engine.PeopleChanged()
 	if a.models != nil {
 		a.models.Resume()
 	}
@@ -287,6 +288,7 @@ func (a *App) newSurfaces(c Config) (err error) {
 	}
 	a.metrics.RegisterSignIn(a.web.SignInCounts)
 	if a.watchUsers != nil {
+		a.users.OnChange(func(users.Changes) { a.engine.PeopleChanged() })
 		a.watchUsers()
 	}
 	return nil

@@ -30,7 +30,7 @@ func (p *People) Known() bool {
 // openPeople reads the users and opens the audit file.
 func (a *App) openPeople(c Config) (err error) {
 	if c.People.Users != "" {
-		if a.users, err = users.Open(c.People.Users, c.Logger); err != nil {
+		if a.users, err = users.Open(c.People.Users, c.Token, c.Logger); err != nil {
 			return err
 		}
 		watch, stop := context.WithCancel(context.Background())

@@ -10,6 +10,7 @@ import (
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/callers"
+	"github.com/photon-beam/beam/internal/cleantext"
 )
 
 // An Audience says who may answer a question. It has the JSON of the members of
@@ -108,5 +109,5 @@ func (a *Audience) String() string {
 	if a.NotCaller {
 		text += ", but not the person who started the run"
 	}
-	return text
+	return cleantext.Line(text)
 }

@@ -11,6 +11,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/cleantext"
+	"github.com/photon-beam/beam/internal/humanize"
 )
 
 // The ids of callers that Beam identifies itself. None derives from the text of a
@@ -151,17 +153,7 @@ func checkText(what, text string) error {
 	return nil
 }
 
-// cleanName returns a name without what would change how the text around it is shown,
-// of limited length.
+// cleanName returns a name as people read it, of limited length.
 func cleanName(name string) string {
-	name = strings.Map(func(r rune) rune {
-		if unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp) || r == utf8.RuneError {
-			return -1
-		}
-		return r
-	}, name)
-	if len(name) > maxText {
-		name = strings.ToValidUTF8(name[:maxText], "")
-	}
-	return strings.TrimSpace(name)
+	return humanize.TruncateBytes(cleantext.Line(name), maxText, "…")
 }

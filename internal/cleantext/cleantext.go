@@ -1,51 +1,84 @@
-// Package cleantext removes from the text of tools, models and upstreams what a terminal
-// or a reader could take for something else.
+// Package cleantext marks in the text of tools, models, people and upstreams what a reader
+// could not see, or could take for something else. Whatever a person reads before deciding
+// goes through [Text], [Line] or [Name], on every surface.
 package cleantext
 
 import (
+	"fmt"
 	"regexp"
 	"strings"
 	"unicode"
 )
 
-// ansiSequence matches the escape sequences of terminals (ECMA-48).
-var ansiSequence = regexp.MustCompile(`\x1b(?:\[[0-?]*[ -/]*[@-~]|[\]PX^_][^\x07\x1b]*(?:\x07|\x1b\\)|[ -/]*[0-~])|\x{9b}[0-?]*[ -/]*[@-~]`)
+// textStyle matches the escape sequences of terminals that set colors and the like.
+var textStyle = regexp.MustCompile(`(?:\x1b\[|\x{9b})[0-9;:]*m`)
 
-// textStyle matches the escape sequences that set colors and the like.
-var textStyle = regexp.MustCompile(`^(?:\x1b\[|\x{9b})[0-9;:]*m$`)
-
-// HidesText reports whether Text removes an escape sequence that may have text which
-// is of importance to others than terminals.
-func HidesText(text string) bool {
-	for _, sequence := range ansiSequence.FindAllString(text, -1) {
-		if !textStyle.MatchString(sequence) {
-			return true
-		}
-	}
-	return false
-}
-
-// Text returns text without what a terminal or a reader could take for something
-// else: escape sequences, control characters other than line feeds and tabs, and
-// invisible characters, which those that change the direction of text are among.
+// Text returns text with a mark in place of each character that nobody would see and that
+// may hide, reorder or imitate others: ‹U+202E› for one that changes the direction of text,
+// ␛ for an escape character. Of these it leaves what scripts and emoji are written with,
+// where they are; see [isPartOfWriting]. It removes a byte order mark, carriage returns
+// before line feeds, and the escape sequences that set colors. Text(Text(s)) is Text(s).
 func Text(text string) string {
 	if isClean(text) {
 		return text
 	}
-	text = strings.ToValidUTF8(text, "\ufffd")
+	text = textStyle.ReplaceAllString(strings.TrimPrefix(strings.ToValidUTF8(text, "\ufffd"), "\ufeff"), "")
 	text = strings.ReplaceAll(text, "\r\n", "\n")
-	text = ansiSequence.ReplaceAllString(text, "")
-	return strings.Map(func(r rune) rune {
-		switch {
-		case r == '\n', r == '\t', r == '\u200c', r == '\u200d', r == '\ufe0e', r == '\ufe0f': // joiners and variants are part of words and emoji
-			return r
-		case r == '\r', unicode.In(r, unicode.Zl, unicode.Zp):
-			return '\n'
-		case unicode.IsControl(r), isInvisible(r):
-			return -1
+	for range maxPasses {
+		marked := mark(text, isPartOfWriting)
+		if marked == text {
+			return text
 		}
-		return r
-	}, text)
+		text = marked
+	}
+	return mark(text, func([]rune, int) bool { return false })
+}
+
+// maxPasses limits how often a text is looked at, since a mark may separate what has the next
+// character from what it belongs to.
+const maxPasses = 4
+
+// mark marks the characters of a text that are invisible and not kept.
+func mark(text string, isKept func([]rune, int) bool) string {
+	runes := []rune(text)
+	var b strings.Builder
+	for i := 0; i < len(runes); i++ {
+		r := runes[i]
+		switch {
+		case r == '\n', r == '\t':
+			b.WriteRune(r)
+		case r == '\x7f':
+			b.WriteRune('␡')
+		case r < ' ':
+			b.WriteRune('␀' + r)
+		case r == flag && tagSequence(runes[i:]) > 0:
+			n := tagSequence(runes[i:])
+			b.WriteString(string(runes[i : i+n]))
+			i += n - 1
+		case unicode.IsControl(r), unicode.In(r, unicode.Zl, unicode.Zp), isInvisible(r) && !isKept(runes, i):
+			fmt.Fprintf(&b, "‹U+%04X›", r)
+		default:
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}
+
+// Line returns a text in one line and otherwise as [Text] does, for a place where other text
+// follows in lines of its own.
+func Line(text string) string { return strings.Join(strings.Fields(Text(text)), " ") }
+
+// Name returns a name as a label: as [Line] does, unless that is empty. Of a name that is
+// nothing but space, it marks the space.
+func Name(name string) string {
+	if line := Line(name); line != "" {
+		return line
+	}
+	var b strings.Builder
+	for _, r := range name {
+		fmt.Fprintf(&b, "‹U+%04X›", r)
+	}
+	return b.String()
 }
 
 // isClean reports whether a text is ASCII without control characters, as most are.
@@ -61,9 +94,5 @@ func isClean(text string) bool {
 // isInvisible reports whether nobody sees r: it is a formatting character, which those that
 // change the direction of text are among, a filler, or selects a variant.
 func isInvisible(r rune) bool {
-	return unicode.In(r, unicode.Cf, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector)
+	return r == blankBraille || unicode.In(r, unicode.Cf, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector) && !unicode.Is(unicode.Prepended_Concatenation_Mark, r)
 }
-
-// Line returns a tool's text in one line, and without what a reader could take for
-// something else, for a place where other text follows in lines of its own.
-func Line(text string) string { return strings.Join(strings.Fields(Text(text)), " ") }

@@ -62,10 +62,10 @@ func (c *answerCommand) Run(ctx context.Context, p *program) (err error) {
 	if err != nil {
 		return err
 	}
-	q := &term.Question{Question: open.Question, ID: open.ID, Key: open.Key, Photon: open.Photon, Deadline: open.Deadline}
+	q := &term.Question{Question: open.Question, ID: open.ID, Key: open.Key, Photon: open.Photon, Deadline: open.Deadline, Lost: open.LostNote()}
 	if q.Kind == ask.KindSample {
 		if d, err := conn.Models(ctx, q.ID); err == nil { // otherwise the person can still answer
-			q.Models = term.FitModels(d)
+			q.SetSampling(d)
 		}
 	}
 	if p.values.help {

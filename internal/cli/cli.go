@@ -9,6 +9,8 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"regexp"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -18,7 +20,9 @@ import (
 	"github.com/photon-beam/beam/internal/app"
 	"github.com/photon-beam/beam/internal/cleantext"
 	"github.com/photon-beam/beam/internal/connect"
+	"github.com/photon-beam/beam/internal/humanize"
 	"github.com/photon-beam/beam/internal/llm"
+	"github.com/photon-beam/beam/internal/term"
 )
 
 // Exit statuses.
@@ -28,16 +32,32 @@ const (
 	exitUsage  = 2 // the command line, a photon, or the file of models is wrong
 )
 
-// Main runs the command line of this process until it is done or SIGINT or
-// SIGTERM arrives, and returns the exit status. A second signal ends the process
-// at once. Help and messages use the name under which the process was started.
+// Main runs the command line of this process until it is done or SIGINT, SIGTERM or
+// SIGHUP arrives, and returns the exit status. A second signal ends the process
+// at once. SIGHUP is ignored if it was when the process started (nohup). Help and messages use the name under which the process was started.
 func Main(photons []*generators.Photon) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop)
+	if !signal.Ignored(syscall.SIGHUP) {
+		ctx = untilHangUp(ctx)
+	}
 	limitMemory()
 	go releaseIdleMemory(ctx)
 	p := &program{name: programName(), command: programCommand(), stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr}
 	return p.run(ctx, os.Args[1:], photons)
+}
+
+// untilHangUp returns a context that ends, with [term.ErrHungUp], when SIGHUP arrives.
+func untilHangUp(ctx context.Context) context.Context {
+	ctx, end := context.WithCancelCause(ctx)
+	hangUps := make(chan os.Signal, 1)
+	signal.Notify(hangUps, syscall.SIGHUP)
+	go func() {
+		<-hangUps
+		signal.Stop(hangUps)
+		end(term.ErrHungUp)
+	}()
+	return ctx
 }
 
 // Run runs the command line args of a program called beam, and returns the exit
@@ -166,6 +186,9 @@ func (p *program) parse(args []string, photons []*generators.Photon) (_ *kong.Co
 	insertProgramName(parser, p.name)
 	defer recoverHelp(&err)
 	p.parser = parser
+	if len(args) > 0 && args[0] == "help" {
+		args = append(slices.Clone(args[1:]), "--help")
+	}
 	if args, p.values, err = splitArguments(parser, args); err != nil {
 		return nil, &usageError{err}
 	}
@@ -183,9 +206,66 @@ func (p *program) parseError(err error, args []string) error {
 			return usageErrorf("%w; to run the photon: %s run %s", err, p.command, args[0])
 		}
 	}
+	if len(args) > 0 && !strings.HasPrefix(args[0], "-") && p.commandNamed(args[0]) == nil {
+		return p.unknownCommandError(args[0])
+	}
 	// Kong lists the value of a flag that isn't given among those that it may have.
 	text := strings.Replace(err.Error(), `must be one of "",`, "must be one of ", 1)
+	if m := missingValue.FindStringSubmatch(text); m != nil {
+		text = m[1] + " needs a value"
+		if flag := ownFlags(p.parser, args[0])[m[1][2:]]; flag != nil && flag.PlaceHolder != "" {
+			text += fmt.Sprintf(", as in %s %s", m[1], flag.PlaceHolder)
+		}
+	}
+	if name := p.values.shadowed(text); name != "" && p.hasParameter(args, name) {
+		text += fmt.Sprintf("; the parameter %s is --in-%s", name, name)
+	}
 	return usageErrorf("%s (see %s --help)", text, p.failedCommand(err))
+}
+
+// missingValue matches what kong says of a flag without its value.
+var missingValue = regexp.MustCompile(`^(--[\w-]+): (?:missing value|expected \w+ value but got "(?:--|EOL))`)
+
+// hasParameter reports whether a command line runs a photon of this program that has a
+// parameter.
+func (p *program) hasParameter(args []string, name string) bool {
+	return args[0] == "run" && slices.ContainsFunc(args[1:], func(arg string) bool {
+		photon, ok := p.registry.Lookup(arg)
+		return ok && photon.Input().Document().Properties[name] != nil
+	})
+}
+
+// commandNamed returns a command, or nil.
+func (p *program) commandNamed(name string) *kong.Node {
+	for _, c := range p.parser.Model.Children {
+		if c.Name == name {
+			return c
+		}
+	}
+	return nil
+}
+
+// unknownCommandError says which command, or photon, was probably meant.
+func (p *program) unknownCommandError(name string) error {
+	var commands, photons []string
+	for _, c := range p.parser.Model.Children {
+		if !c.Hidden {
+			commands = append(commands, c.Name)
+		}
+	}
+	for _, photon := range p.registry.All() {
+		photons = append(photons, photon.Name())
+	}
+	near := humanize.Similar(name, commands)
+	if len(near) == 0 {
+		for _, photon := range humanize.Similar(name, photons) {
+			near = append(near, "run "+photon)
+		}
+	}
+	if len(near) > 0 {
+		return usageErrorf("there is no command %q; did you mean %s %s? (see %s --help)", name, p.command, strings.Join(near, " or "), p.name)
+	}
+	return usageErrorf("there is no command %q (see %s --help)", name, p.name)
 }
 
 // A program is the process as commands see it: its name, photons and standard

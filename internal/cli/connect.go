@@ -14,7 +14,8 @@ import (
 type connectCommand struct {
 	Client string `arg:"" help:"The client: ${clients}."`
 
-	Print     bool   `env:"-" help:"Print the entry instead of writing it."`
+	Print     bool   `env:"-" xor:"action" help:"Print the entry instead of writing it."`
+	Undo      bool   `env:"-" xor:"action" help:"Remove the entry that this command added."`
 	Project   bool   `env:"-" help:"Write the configuration of the project in this folder instead of the user's own."`
 	Name      string `env:"-" placeholder:"NAME" help:"The server's name in the client. By default, the name of the upstream, or of this program."`
 	Upstream  string `env:"-" placeholder:"NAME" help:"Serve the client only this upstream, under its own names."`
@@ -24,7 +25,7 @@ type connectCommand struct {
 // Help returns what --help says besides the flags.
 func (*connectCommand) Help() string {
 	return "The client then starts this program itself, at its present path: connect again after you have moved it. " +
-		"The configurations of Claude Code and Cursor are written; whatever else they contain stays as it is. For the other clients, the entry is printed, with the place where it belongs.\n\n    ${program} connect claude-code\n    ${program} connect vscode"
+		"The configurations of Claude Code and Cursor are written; whatever else they contain, comments included, stays as it is, and --undo removes the entry again. For the other clients, the entry is printed, with the place where it belongs.\n\n    ${program} connect claude-code\n    ${program} connect vscode\n    ${program} connect claude-code --undo"
 }
 
 // Run writes or prints the entry.
@@ -41,6 +42,9 @@ func (c *connectCommand) Run(p *program) error {
 		return err
 	}
 	file, err := c.file(client)
+	if c.Undo && err == nil {
+		return c.undo(p, client, file, entry)
+	}
 	if file != "" {
 		entry = client.KeepFlags(file, entry)
 	}
@@ -63,9 +67,45 @@ func (c *connectCommand) Run(p *program) error {
 		fmt.Fprintf(p.stdout, "%s is connected already: %s has the server %q.\n", client.Title, file, entry.Name)
 		return nil
 	}
-	fmt.Fprintf(p.stdout, "%s is connected: %s now has the server %q, which runs\n\n    %s %s\n\nRestart %s to use it. To undo this, remove %q from that file.\n",
-		client.Title, file, entry.Name, entry.Command, strings.Join(entry.Args, " "), client.Title, entry.Name)
+	fmt.Fprintf(p.stdout, "%s is connected: %s now has the server %q, which runs\n\n    %s %s\n\nRestart %s to use it. To undo this: %s\n",
+		client.Title, file, entry.Name, entry.Command, strings.Join(entry.Args, " "), client.Title, c.undoCommand(p, entry))
 	return nil
+}
+
+// undo removes the entry.
+func (c *connectCommand) undo(p *program, client connect.Client, file string, entry connect.Entry) error {
+	own := ""
+	if client.RemoveCommand != "" {
+		own = fmt.Sprintf(", or run %s %s", client.RemoveCommand, quoteWord(entry.Name))
+	}
+	if file == "" {
+		return fmt.Errorf("this program doesn't write the configuration of %s: remove the server %q from %s%s", client.Title, entry.Name, c.location(client), own)
+	}
+	removed, err := client.Remove(file, entry)
+	switch {
+	case err != nil:
+		return err
+	case removed:
+		fmt.Fprintf(p.stdout, "%s is disconnected: %s no longer has the server %q. Restart %s.\n", client.Title, file, entry.Name, client.Title)
+	default:
+		fmt.Fprintf(p.stdout, "There is nothing to undo: %s has no server %q.\n", file, entry.Name)
+		if own != "" {
+			fmt.Fprintf(p.stdout, "If %s still has it: %s %s\n", client.Title, client.RemoveCommand, quoteWord(entry.Name))
+		}
+	}
+	return nil
+}
+
+// undoCommand returns the command line that undoes this one.
+func (c *connectCommand) undoCommand(p *program, entry connect.Entry) string {
+	words := []string{p.command, "connect", c.Client, "--undo"}
+	if c.Project {
+		words = append(words, "--project")
+	}
+	if entry.Name != p.name {
+		words = append(words, "--name", quoteWord(entry.Name))
+	}
+	return strings.Join(words, " ")
 }
 
 // file returns the file to write, or "" if the client has none that Beam writes.

@@ -9,8 +9,11 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
+
+	"github.com/alecthomas/kong"
 
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/app"
@@ -50,6 +53,20 @@ type connectFlags struct {
 	Token  string `placeholder:"SECRET" help:"The token of that Beam. Set it as $$BEAM_TOKEN to keep it out of the list of processes."`
 
 	dataFolderFlags
+}
+
+// BeforeApply has a folder that the command line names overrule $BEAM_SERVER; kong calls it.
+func (c *connectFlags) BeforeApply(parsed *kong.Context) error {
+	given := func(name string) bool {
+		return slices.ContainsFunc(parsed.Path, func(p *kong.Path) bool { return p.Flag != nil && p.Flag.Name == name })
+	}
+	if given("data") {
+		if given("server") {
+			return errors.New("--server and --data exclude each other")
+		}
+		c.Server = ""
+	}
+	return nil
 }
 
 // Validate checks the flags; kong calls it.

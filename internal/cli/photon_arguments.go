@@ -19,6 +19,7 @@ import (
 	"github.com/photon-beam/beam/internal/form"
 	"github.com/photon-beam/beam/internal/humanize"
 	"github.com/photon-beam/beam/internal/rawjson"
+	"github.com/photon-beam/beam/internal/runs"
 )
 
 // A valueFlag is a flag that stands for a parameter of a photon or a field of a question,
@@ -36,7 +37,8 @@ func (f valueFlag) String() string { return "--" + f.name }
 // besides the command's own flags.
 type valueArguments struct {
 	flags []valueFlag
-	help  bool // --help is among them
+	own   []string // the names of the command's own flags that were given
+	help  bool     // --help is among them
 }
 
 // takesValues reports whether a command takes flags that depend on its argument.
@@ -56,6 +58,7 @@ func splitArguments(parser *kong.Kong, args []string) (own []string, values valu
 		arg := args[i]
 		name, value, hasValue := strings.Cut(strings.TrimPrefix(arg, "--"), "=")
 		flag, isOwn := flags[name]
+		isOwn = isOwn && (!named || name != "version") // which no command has
 		switch {
 		case named && (arg == "--help" || arg == "-h"):
 			values.help = true
@@ -66,7 +69,7 @@ func splitArguments(parser *kong.Kong, args []string) (own []string, values valu
 			named = true
 			own = append(own, arg)
 		case strings.HasPrefix(arg, "--") && isOwn:
-			own = append(own, arg)
+			own, values.own = append(own, arg), append(values.own, name)
 			if !hasValue && !flag.IsBool() && i+1 < len(args) {
 				i++
 				own = append(own, args[i])
@@ -78,7 +81,7 @@ func splitArguments(parser *kong.Kong, args []string) (own []string, values valu
 				i++
 				value, hasValue = args[i], true
 			}
-			values.flags = append(values.flags, valueFlag{strings.TrimPrefix(name, "in-"), value, hasValue})
+			values.flags = append(values.flags, valueFlag{name, value, hasValue})
 		}
 	}
 	return own, values, nil
@@ -120,7 +123,12 @@ func (v valueArguments) decode(fields ask.Fields, base json.RawMessage, of strin
 	}
 	var given ask.Fields
 	for _, f := range fields {
-		if _, ok := texts[f.Name]; ok {
+		list, ok := texts[f.Name]
+		switch {
+		case ok && runs.IsList(&f):
+			members[f.Name] = encodeList(&f, list)
+			delete(texts, f.Name)
+		case ok:
 			given = append(given, f)
 		}
 	}
@@ -139,17 +147,33 @@ func (v valueArguments) decode(fields ask.Fields, base json.RawMessage, of strin
 	return json.Marshal(members)
 }
 
-// resolve returns the field that a flag is for, and the text of its value.
-func (f valueFlag) resolve(fields ask.Fields, of string) (*ask.Field, string, error) {
-	field := fieldNamed(fields, f.name)
-	negated := false
-	if name, ok := strings.CutPrefix(f.name, "no-"); field == nil && ok {
-		if field = fieldNamed(fields, name); field != nil {
-			negated = field.Type == "boolean"
+// encodeList returns the list that the values of a repeated flag are. One value may be the
+// list as JSON.
+func encodeList(f *ask.Field, texts []string) json.RawMessage {
+	if len(texts) == 1 && rawjson.TypeName(json.RawMessage(texts[0])) == rawjson.ListType && json.Valid([]byte(texts[0])) {
+		return json.RawMessage(texts[0])
+	}
+	items := make([]json.RawMessage, len(texts))
+	for i, text := range texts {
+		if items[i] = json.RawMessage(text); f.Format == runs.FormatTexts || !json.Valid(items[i]) {
+			items[i] = rawjson.EncodeText(text)
 		}
 	}
+	raw, _ := json.Marshal(items) // valid JSON
+	return raw
+}
+
+// resolve returns the field that a flag is for, and the text of its value.
+func (f valueFlag) resolve(fields ask.Fields, of string) (*ask.Field, string, error) {
+	field, negated := fieldOfFlag(fields, f.name)
+	if name, ok := strings.CutPrefix(f.name, "in-"); field == nil && ok {
+		field, negated = fieldOfFlag(fields, name)
+	}
 	switch {
-	case field == nil || strings.HasPrefix(f.name, "no-") && !negated && fieldNamed(fields, f.name) == nil:
+	case field == nil:
+		if near := humanize.Similar(f.name, fieldNames(fields)); len(near) > 0 {
+			return nil, "", usageErrorf("%s has no parameter %s; did you mean --%s?", of, f, strings.Join(near, " or --"))
+		}
 		return nil, "", usageErrorf("%s has no parameter %s; it has %s", of, f, describeFlags(fields))
 	case negated && f.hasValue:
 		return nil, "", usageErrorf("%s takes no value", f)
@@ -177,6 +201,19 @@ func normalizeYesNo(text string) string {
 	return text
 }
 
+// fieldOfFlag returns the field that a flag is for, and whether it is the flag for no.
+func fieldOfFlag(fields ask.Fields, name string) (field *ask.Field, negated bool) {
+	if field = fieldNamed(fields, name); field != nil {
+		return field, false
+	}
+	if name, ok := strings.CutPrefix(name, "no-"); ok {
+		if field = fieldNamed(fields, name); field != nil && field.Type == "boolean" {
+			return field, true
+		}
+	}
+	return nil, false
+}
+
 // fieldNamed returns a field by its name, in which hyphens may stand for underscores.
 func fieldNamed(fields ask.Fields, name string) *ask.Field {
 	if f := fields.Field(name); f != nil {
@@ -189,11 +226,15 @@ func describeFlags(fields ask.Fields) string {
 	if len(fields) == 0 {
 		return "none"
 	}
+	return "--" + strings.Join(fieldNames(fields), ", --")
+}
+
+func fieldNames(fields ask.Fields) []string {
 	names := make([]string, len(fields))
 	for i := range fields {
-		names[i] = "--" + fields[i].Name
+		names[i] = fields[i].Name
 	}
-	return strings.Join(names, ", ")
+	return names
 }
 
 // maxJSON bounds what is read for --json and --answers, in bytes.

@@ -3,6 +3,7 @@ package cli
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/photon-beam/beam/ask"
@@ -37,7 +38,7 @@ func printFields(p *program, usage, about, title, command string, fields ask.Fie
 	for i := range fields {
 		f := &fields[i]
 		name := cleantext.Line(f.Name)
-		if own[name] != nil {
+		if own[name] != nil && name != "version" {
 			name = "in-" + name
 		}
 		fmt.Fprintf(&b, "  --%s %s\n", name, flagValue(f))
@@ -50,12 +51,35 @@ func printFields(p *program, usage, about, title, command string, fields ask.Fie
 	return err
 }
 
+// shadowed returns the name of the command's own flag that a message begins with; empty if
+// there is none.
+func (v valueArguments) shadowed(message string) string {
+	for _, name := range v.own {
+		if rest, ok := strings.CutPrefix(message, "--"+name); ok && strings.IndexAny(rest, " :") == 0 {
+			return name
+		}
+	}
+	return ""
+}
+
+// sayShadowed tells which parameters were not given though flags of their names were: these
+// are the command's own.
+func (p *program) sayShadowed(fields ask.Fields) {
+	for i := range fields {
+		name := fields[i].Name
+		isGiven := func(f valueFlag) bool { return strings.TrimPrefix(f.name, "in-") == name }
+		if slices.Contains(p.values.own, name) && !slices.ContainsFunc(p.values.flags, isGiven) {
+			p.messagef("--%s is a flag of %s; the parameter %s is --in-%s", name, p.name, name, name)
+		}
+	}
+}
+
 // flagValue says what the value of a parameter is.
 func flagValue(f *ask.Field) string {
 	switch {
 	case f.Type == "boolean":
 		return "(or --no-" + cleantext.Line(f.Name) + ")"
-	case f.Type == "array":
+	case f.Type == "array" || runs.IsList(f):
 		return "VALUE (can be repeated)"
 	case f.Type == "":
 		return "JSON"

@@ -6,10 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"slices"
+	"strings"
 
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/engine"
+	"github.com/photon-beam/beam/internal/rawjson"
 	"github.com/photon-beam/beam/internal/runs"
 	"github.com/photon-beam/beam/internal/term"
 )
@@ -72,7 +75,12 @@ func (c *runCommand) Run(ctx context.Context, p *program) (err error) {
 	if c.Detach && conn.local {
 		return errors.New("--detach needs a Beam that runs the photon when this process has ended: start one with " + p.command + " serve, or name one with --server")
 	}
-	args, err := c.arguments(ctx, p, photon)
+	fields, err := photon.Fields()
+	if err != nil {
+		return err
+	}
+	p.sayShadowed(fields)
+	args, missing, err := c.arguments(ctx, p, photon, fields)
 	if err != nil {
 		return err
 	}
@@ -81,6 +89,12 @@ func (c *runCommand) Run(ctx context.Context, p *program) (err error) {
 		return err
 	}
 	id, err := conn.Start(ctx, photon.Name, args)
+	for invalid := (*generators.InvalidError)(nil); len(missing) > 0 && errors.As(err, &invalid); { // which the person can mend
+		if args, err = askArguments(ctx, c.asker(p), photon, toMend(fields, missing, invalid, args), args, invalid); err != nil {
+			return err
+		}
+		id, err = conn.Start(ctx, photon.Name, args)
+	}
 	if err != nil {
 		return c.startError(err)
 	}
@@ -109,32 +123,43 @@ func (c *runCommand) printHelp(ctx context.Context, p *program) error {
 }
 
 // arguments returns the photon's arguments: the flags, over --json. In a terminal, it asks
-// for the required ones that are missing.
-func (c *runCommand) arguments(ctx context.Context, p *program, photon runs.Photon) (json.RawMessage, error) {
-	fields, err := photon.Fields()
-	if err != nil {
-		return nil, err
-	}
+// for the required ones that are missing, and returns which were.
+func (c *runCommand) arguments(ctx context.Context, p *program, photon runs.Photon, fields ask.Fields) (_ json.RawMessage, missing ask.Fields, err error) {
 	base, err := readJSON(p, "--json", c.JSON)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	args, err := p.values.decode(fields, base, photon.Name)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	missing := missingFields(fields, args)
 	asker := c.asker(p)
-	if len(missing) == 0 || asker == nil {
-		return args, nil
+	if missing = missingFields(fields, args); len(missing) == 0 || asker == nil {
+		return args, nil, nil
 	}
-	return askArguments(ctx, asker, photon, missing, args)
+	args, err = askArguments(ctx, asker, photon, missing, args, nil)
+	return args, missing, err
 }
 
-// askArguments asks for missing arguments.
-func askArguments(ctx context.Context, asker term.Asker, photon runs.Photon, missing ask.Fields, args json.RawMessage) (json.RawMessage, error) {
-	q := &term.Question{Question: &ask.Question{Kind: ask.KindForm, Message: photon.Title, Fields: missing}, Key: photon.Name, Ends: true}
-	a, err := asker.Ask(ctx, q, nil)
+// toMend returns the fields that were asked for and those that are wrong, with their values
+// as defaults.
+func toMend(fields, asked ask.Fields, invalid *generators.InvalidError, values json.RawMessage) ask.Fields {
+	var shown ask.Fields
+	for _, f := range fields {
+		path := generators.At(f.Name, "").Path
+		isWrong := func(e generators.FieldError) bool { return e.Path == path || strings.HasPrefix(e.Path, path+"/") }
+		if asked.Field(f.Name) != nil || slices.ContainsFunc(invalid.Fields, isWrong) {
+			f.Default = rawjson.Member(values, f.Name)
+			shown = append(shown, f)
+		}
+	}
+	return shown
+}
+
+// askArguments asks for missing arguments, and shows what was wrong with the previous ones.
+func askArguments(ctx context.Context, asker term.Asker, photon runs.Photon, missing ask.Fields, args json.RawMessage, invalid *generators.InvalidError) (json.RawMessage, error) {
+	q := &term.Question{Question: &ask.Question{Kind: ask.KindForm, Message: photon.Title, Fields: missing}, Key: photon.Name, Ends: true, CheckJSON: photon.CheckParameter()}
+	a, err := asker.Ask(ctx, q, invalid)
 	switch {
 	case errors.Is(err, term.ErrInterrupted):
 		return nil, &exitError{status: exitInterrupted}

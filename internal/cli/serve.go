@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"net/netip"
+	"os"
 	"strings"
 	"syscall"
 
@@ -21,7 +22,7 @@ import (
 type serveCommand struct {
 	Addr      string   `default:"127.0.0.1:3008" placeholder:"HOST:PORT" help:"Address to listen on (default ${default}). Port 0 chooses a free one. An address that other machines can reach requires --token, or people: --users, --oidc-issuer or --trust-user-header."`
 	URL       string   `name:"url" placeholder:"URL" help:"URL at which browsers and clients reach Beam, if a proxy serves it elsewhere, such as https://tools.example/beam; or its path alone. Requires --token or people, unless the host is this machine."`
-	Token     string   `placeholder:"SECRET" help:"Token that everyone must present: scripts as 'Authorization: Bearer', browsers on the sign-in page. Set it as $$BEAM_TOKEN to keep it out of the list of processes."`
+	Token     string   `env:"BEAM_SERVE_TOKEN" placeholder:"SECRET" help:"Token that everyone must present: scripts as 'Authorization: Bearer', browsers on the sign-in page. Set it as $$BEAM_SERVE_TOKEN to keep it out of the list of processes; $$BEAM_TOKEN is that of clients."`
 	AllowHost []string `placeholder:"NAME" help:"Host name that requests may use to reach Beam, besides localhost. Can be repeated."`
 	Open      bool     `help:"Open the playground in the browser, signed in."`
 
@@ -65,10 +66,10 @@ func (s *serveCommand) Validate() error {
 	}
 	anonymous := s.Token == "" && !s.known()
 	if anonymous && !links.IsLoopback(host) {
-		return fmt.Errorf("--addr %s can be reached from other machines: that requires --token, --users, --oidc-issuer or --trust-user-header", s.Addr)
+		return fmt.Errorf("--addr %s %s", s.Addr, requiresPeople())
 	}
 	if host := s.site.Host(); anonymous && host != "" && !links.IsLoopback(host) {
-		return fmt.Errorf("--url %s can be reached from other machines: that requires --token, --users, --oidc-issuer or --trust-user-header", s.URL)
+		return fmt.Errorf("--url %s %s", s.URL, requiresPeople())
 	}
 	for _, h := range s.AllowHost {
 		if _, err := links.ParseHost(h); err != nil {
@@ -78,10 +79,30 @@ func (s *serveCommand) Validate() error {
 	return s.oauthFlags.validate(s.site)
 }
 
+// The variables of tokens: a client's environment must not decide whom a server lets in.
+const (
+	serveToken  = "BEAM_SERVE_TOKEN"
+	clientToken = "BEAM_TOKEN"
+
+	clientTokenNote = clientToken + " is the token of clients, and this server doesn't take it: to require a token from everyone, set " + serveToken
+)
+
+// requiresPeople says what an address requires that others can reach.
+func requiresPeople() string {
+	text := "can be reached from other machines: that requires --token, --users, --oidc-issuer or --trust-user-header"
+	if os.Getenv(clientToken) != "" {
+		text += "; " + clientTokenNote
+	}
+	return text
+}
+
 // Run serves until ctx ends.
 func (s *serveCommand) Run(ctx context.Context, p *program) (err error) {
 	if err := s.Photons.validate(p, s.mayHaveUpstreams()); err != nil {
 		return err
+	}
+	if s.Token == "" && os.Getenv(clientToken) != "" {
+		p.messagef("%s", clientTokenNote)
 	}
 	folder, err := s.openFolder()
 	if errors.Is(err, app.ErrFolderInUse) {
@@ -187,7 +208,7 @@ const minToken = 16
 // checkToken returns an error if a token could be guessed.
 func checkToken(token string) error {
 	if token != "" && len(token) < minToken {
-		return fmt.Errorf("--token (or the variable BEAM_TOKEN) must have at least %d characters: openssl rand -hex 16 makes one", minToken)
+		return fmt.Errorf("--token (or the variable BEAM_SERVE_TOKEN) must have at least %d characters: openssl rand -hex 16 makes one", minToken)
 	}
 	return nil
 }

@@ -46,6 +46,7 @@ type upstreamAddCommand struct {
 	Role      []string `env:"-" placeholder:"ROLE" help:"Offer the tools only to callers with one of these roles."`
 	Record    string   `env:"-" default:"" enum:",nothing,metadata,all" placeholder:"WHAT" help:"What the log keeps of calls' arguments and results: nothing, metadata (sizes and digests) or all (the default)."`
 	Sensitive string   `env:"-" default:"" enum:",refuse,warn,allow" placeholder:"HOW" help:"What to do if the server's form asks for a password, a key or the like: refuse (the default), warn or allow."`
+	Parallel  string   `env:"-" default:"" enum:",shared,separate,never" placeholder:"HOW" help:"How calls that are made at once reach a server that has sessions: over one connection (shared, the default), over one each (separate), or one after the other (never)."`
 	Replace   bool     `env:"-" help:"Replace a server of this name."`
 
 	dataFolderFlags
@@ -86,7 +87,7 @@ func (c *upstreamAddCommand) definition() (d config.Definition, err error) {
 	}
 	d = config.Definition{
 		Type: c.Type, URL: c.URL, Allow: c.Allow, Deny: c.Deny, Roles: c.Role,
-		Record: config.Record(c.Record), Sensitive: config.Sensitive(c.Sensitive),
+		Record: config.Record(c.Record), Sensitive: config.Sensitive(c.Sensitive), Parallel: config.Parallel(c.Parallel),
 	}
 	switch {
 	case len(command) == 0 && c.URL == "":

@@ -24,18 +24,21 @@ type Client struct {
 	HasProjects bool
 	// Where tells a person where the entry belongs, if it isn't in UserFile.
 	Where string
+	// RemoveCommand is the client's own command that removes a server, without its name.
+	// The client may keep servers elsewhere, too. It is empty if the client has none.
+	RemoveCommand string
 
 	member   string // the object of servers
 	typeName string // the type of a server, if the client wants one
 }
 
 var clients = []Client{
-	{Name: "claude-code", Title: "Claude Code", UserFile: ".claude.json", ProjectFile: ".mcp.json", HasProjects: true, member: "mcpServers", typeName: "stdio"},
+	{Name: "claude-code", Title: "Claude Code", UserFile: ".claude.json", ProjectFile: ".mcp.json", HasProjects: true, RemoveCommand: "claude mcp remove", member: "mcpServers", typeName: "stdio"},
 	{Name: "cursor", Title: "Cursor", UserFile: filepath.Join(".cursor", "mcp.json"), ProjectFile: filepath.Join(".cursor", "mcp.json"), HasProjects: true, member: "mcpServers"},
 	{Name: "vscode", Title: "VS Code", Where: "the file that the command \"MCP: Open User Configuration\" opens, or .vscode/mcp.json in a project", HasProjects: true, member: "servers", typeName: "stdio"},
 	{Name: "claude-desktop", Title: "Claude Desktop", Where: "the file that Settings > Developer > Edit Config opens; then restart Claude Desktop", member: "mcpServers"},
 	{Name: "windsurf", Title: "Windsurf", Where: "~/.codeium/windsurf/mcp_config.json", member: "mcpServers"},
-	{Name: "gemini-cli", Title: "Gemini CLI", Where: "~/.gemini/settings.json, or .gemini/settings.json in a project", HasProjects: true, member: "mcpServers"},
+	{Name: "gemini-cli", Title: "Gemini CLI", Where: "~/.gemini/settings.json, or .gemini/settings.json in a project", HasProjects: true, RemoveCommand: "gemini mcp remove", member: "mcpServers"},
 }
 
 // Names returns the names of all clients.

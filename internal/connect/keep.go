@@ -11,19 +11,15 @@ import (
 // or the file can't be read, it returns the entry as it is.
 func (c Client) KeepFlags(file string, e Entry) Entry {
 	document, _, err := read(file)
-	if err != nil || checkJSON(document) != nil {
-		return e
-	}
-	_, at, err := find(document, 0, c.member)
 	if err != nil {
 		return e
 	}
-	old, _, err := find(document, at, e.Name)
+	old, err := find(document, c.member, e.Name)
 	if err != nil || !old.runs(e.Command) {
 		return e
 	}
 	var args []string
-	if i := old.index("args"); i < 0 || json.Unmarshal(old.members[i].value, &args) != nil || len(args) == 0 || args[0] != e.Args[0] {
+	if i := old.index("args"); i < 0 || json.Unmarshal(compact(old.Members[i].Value), &args) != nil || len(args) == 0 || args[0] != e.Args[0] {
 		return e
 	}
 	set := make(map[string]bool)

@@ -22,6 +22,7 @@ func TestKeepFlags(t *testing.T) {
 	}{
 		{`{"mcpServers":{"beam":{"command":"/old/beam","args":["stdio","--open","--mcp-config","/a b.json","--data=/d","--mcp-config","/b.json"]}}}`, beam, "stdio|--open|--mcp-config|/a b.json|--data=/d|--mcp-config|/b.json"},
 		{`{"mcpServers":{"beam":{"command":"/old/beam","args":["stdio","--mcp-config=/a.json","--memory"]}}}`, withConfig, "stdio|--open|--mcp-config|/new.json|--memory"},
+		{`{"mcpServers":{"beam":{"command":"/old/beam","args":["stdio",/* mine */"--memory",],},},}`, beam, "stdio|--open|--memory"},
 		{`{"mcpServers":{"beam":{"command":"/other","args":["stdio","--data","/d"]}}}`, beam, "stdio|--open"},
 		{`{"mcpServers":{"beam":{"command":"/old/beam","args":["serve","--data","/d"]}}}`, beam, "stdio|--open"},
 		{`{"mcpServers":{"beam":{"command":"/old/beam"}}}`, beam, "stdio|--open"},

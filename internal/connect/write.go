@@ -15,6 +15,16 @@ import (
 // none. The file keeps its mode, and is complete or unchanged after a crash. Write reports
 // whether it has changed the file.
 func (c Client) Write(file string, e Entry) (changed bool, err error) {
+	return edit(file, func(document []byte) ([]byte, bool, error) { return c.AddTo(document, e) })
+}
+
+// Remove removes the entry from a client's configuration file, as [Client.RemoveFrom]
+// does. It reports whether the file had it.
+func (c Client) Remove(file string, e Entry) (removed bool, err error) {
+	return edit(file, func(document []byte) ([]byte, bool, error) { return c.RemoveFrom(document, e) })
+}
+
+func edit(file string, change func(document []byte) (edited []byte, changed bool, err error)) (changed bool, err error) {
 	if target, err := filepath.EvalSymlinks(file); err == nil {
 		file = target // a link stays one
 	}
@@ -22,7 +32,7 @@ func (c Client) Write(file string, e Entry) (changed bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	edited, changed, err := c.AddTo(document, e)
+	edited, changed, err := change(document)
 	if err != nil {
 		return false, fmt.Errorf("%s was not changed: %w", file, err)
 	}

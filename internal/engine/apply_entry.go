@@ -78,6 +78,8 @@ func (r *trackedRun) applyByKind(e runlog.Entry) error {
 		return r.applyWoken(e)
 	case runlog.KindStepped:
 		return r.applyStepped(e)
+	case runlog.KindRepeated:
+		return r.applyRepeated(e)
 	case runlog.KindAdopted:
 		return r.applyAdopted(e)
 	case runlog.KindSampling:
@@ -104,6 +106,16 @@ func (r *trackedRun) applyClaimed(e runlog.Entry) error {
 func (r *trackedRun) applyStepped(e runlog.Entry) error {
 	s, err := runlog.Decode[runlog.Stepped](e)
 	r.restoreTimeSpent(s.TimeSpent)
+	return err
+}
+
+// applyRepeated notes that what a step yielded before is superseded.
+func (r *trackedRun) applyRepeated(e runlog.Entry) error {
+	repeated, err := runlog.Decode[runlog.Repeated](e)
+	if r.repeated == nil {
+		r.repeated = make(map[string]uint64)
+	}
+	r.repeated[repeated.Key] = e.Seq
 	return err
 }
 
@@ -229,7 +241,7 @@ func (r *trackedRun) answeredReply(a runlog.Answered) generators.Reply {
 		r.worker.noteSecret(a)
 	}
 	reply := a.Answer.Reply()
-	reply.By, reply.Open = a.Caller, r.blobOpener()
+	reply.By, reply.Open = a.Caller, r.blobOpener(a.Answer.Files)
 	if reply.Err != nil {
 		reply.Err = &unansweredError{error: reply.Err, askSeq: a.AskSeq, by: r.nameOfOther(a.Caller)}
 	}

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"fmt"
 	"io"
 
 	"github.com/photon-beam/beam/generators"
@@ -11,7 +12,7 @@ import (
 // OpenArtifact returns the artifact with an ordinal. A large artifact's body is in
 // the reader, which the caller must close; for any other the reader is nil and
 // the body is in the artifact. The error is [ErrRunNotFound], [ErrForbidden], the
-// log's, or the file system's.
+// log's, or a [*runlog.DamagedError].
 func (e *Engine) OpenArtifact(ctx context.Context, caller generators.Caller, id string, seq uint64) (*generators.Artifact, io.ReadSeekCloser, error) {
 	if _, err := e.findRun(caller, id); err != nil {
 		return nil, nil, err
@@ -43,7 +44,7 @@ func (e *Engine) openArtifactEntry(id string, entry runlog.Entry) (*generators.A
 	if a.Digest == "" {
 		return &a, nil, nil
 	}
-	f, err := e.blobs.Open(id, a.Digest)
+	f, err := e.openBlob(id, a.Digest, fmt.Sprintf("the file %q", a.Title))
 	return &a, f, err
 }
 

@@ -177,8 +177,8 @@ func (x *index) addressedAsks(c generators.Caller) []*openAsk {
 	return asks
 }
 
-// answerableAsks yields the open questions that a caller may answer, oldest first, and that
-// follow a question; see [index.asksAfter].
+// answerableAsks yields the open questions that a caller may answer, and those of the caller's
+// runs that nobody may, oldest first, and that follow a question; see [index.asksAfter].
 func (x *index) answerableAsks(c generators.Caller, first *openAsk) iter.Seq[*openAsk] {
 	x.mu.RLock()
 	addressed := x.addressedAsks(c)
@@ -194,7 +194,7 @@ func (x *index) answerableAsks(c generators.Caller, first *openAsk) iter.Seq[*op
 				}
 				addressed = addressed[1:]
 			}
-			if a.admits(c) && !yield(a) {
+			if (a.admits(c) || a.unanswerable.Load()) && !yield(a) {
 				return
 			}
 		}
@@ -218,7 +218,7 @@ func (x *index) countAnswerableAsks(c generators.Caller) int {
 		}
 	}
 	for a := range x.restricted {
-		switch admitted, counted := a.admits(c), a.run.isUsableBy(c); {
+		switch admitted, counted := a.admits(c) || a.unanswerable.Load() && a.run.isUsableBy(c), a.run.isUsableBy(c); {
 		case admitted && !counted:
 			n++
 		case counted && !admitted:

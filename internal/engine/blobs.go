@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/runlog"
 )
@@ -89,13 +90,27 @@ func (r *trackedRun) removeBlobRef(digest string, size int64) bool {
 	return true
 }
 
+// resultFile is what a result is called if it is damaged.
+const resultFile = "the result"
+
+// openBlob opens a blob of a run; file is what people call it. If it is damaged, the error, or
+// that of reading it, is a [*runlog.DamagedError], which is logged.
+func (e *Engine) openBlob(run, digest, file string) (io.ReadSeekCloser, error) {
+	return e.blobs.OpenVerified(run, digest, func(reason error) error {
+		if e.index.lookup(run) != nil { // otherwise the run has been deleted, or recovery says more
+			e.logger.Error("a stored file is damaged", "run", run, "file", file, "blob", digest, "err", reason)
+		}
+		return &runlog.DamagedError{Run: run, File: file, Err: reason}
+	})
+}
+
 // loadSpilledData returns the entry with its data, read from the blob store if it
 // was spilled.
 func (e *Engine) loadSpilledData(run string, entry runlog.Entry) (runlog.Entry, error) {
 	if entry.Blob == "" {
 		return entry, nil
 	}
-	f, err := e.blobs.Open(run, entry.Blob)
+	f, err := e.openBlob(run, entry.Blob, fmt.Sprintf("entry %d (%s)", entry.Seq, entry.Kind))
 	if err != nil {
 		return entry, err
 	}
@@ -105,9 +120,38 @@ func (e *Engine) loadSpilledData(run string, entry runlog.Entry) (runlog.Entry, 
 	return entry, errors.Join(err, f.Close())
 }
 
-// blobOpener returns a function that opens the run's files by digest.
-func (r *trackedRun) blobOpener() func(string) (io.ReadCloser, error) {
-	return func(digest string) (io.ReadCloser, error) { return r.engine.blobs.Open(r.id, digest) }
+// tellDamage returns an entry that says to readers that the data of another is damaged, in
+// its place, so that they get the rest of the run. It reports false if there is none: what is
+// no event, step or end decides what can be done with the run. A replay needs the data itself.
+func tellDamage(entry runlog.Entry, err error) (runlog.Entry, bool) {
+	var damaged *runlog.DamagedError
+	if !errors.As(err, &damaged) {
+		return entry, false
+	}
+	var told runlog.Entry
+	switch {
+	case entry.Kind.IsEvent(), entry.Kind == runlog.KindStepped:
+		told = runlog.NewEntry("log", generators.LogEvent{Level: generators.Error, Logger: "beam", Data: damaged.Error()})
+	case entry.Kind == runlog.KindFinished:
+		told = runlog.NewEntry(runlog.KindFinished, runlog.Finished{Status: runlog.Failed, Error: damaged.Error()})
+	default:
+		return entry, false
+	}
+	told.Seq, told.Time = entry.Seq, entry.Time
+	return told, true
+}
+
+// blobOpener returns a function that opens the files of an answer by digest.
+func (r *trackedRun) blobOpener(files []ask.FileRef) func(string) (io.ReadCloser, error) {
+	return func(digest string) (io.ReadCloser, error) {
+		name := "an uploaded file"
+		for _, f := range files {
+			if f.Digest == digest {
+				name = fmt.Sprintf("the uploaded file %q", f.Name)
+			}
+		}
+		return r.engine.openBlob(r.id, digest, name)
+	}
 }
 
 // countBlobRefs counts the blobs that an entry refers to.

@@ -39,7 +39,7 @@ var stoppableTools = map[string]func(context.Context, generators.Yield) (string,
 			generators.Retries(100, time.Hour))
 	},
 	"asks while it works": func(ctx context.Context, yield generators.Yield) (string, error) {
-		generators.Go(yield, func(ctx context.Context) {
+		generators.Go(yield, func(ctx context.Context, yield generators.Yield) {
 			for yield(generators.Busy("working")) {
 				select {
 				case <-time.After(50 * time.Millisecond):

@@ -69,7 +69,7 @@ func (b *testEngine) countEntries(id string, kind runlog.Kind) int {
 // batch after one second.
 func newEventWhileWaitingPhoton(opts ...ask.Option) *generators.Photon {
 	return newPhoton("murmurer", func(_ context.Context, yield generators.Yield) (string, error) {
-		generators.Go(yield, func(context.Context) {
+		generators.Go(yield, func(_ context.Context, yield generators.Yield) {
 			time.Sleep(time.Second) // in a bubble
 			yield(generators.Status("written at once"))
 			yield(generators.Status("waits in the batch"))
@@ -165,7 +165,7 @@ func TestEndOfOlderEpochDoesNotCount(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				goOn := make(chan none)
 				b := newTestEngine(t, newPhoton("worker", func(_ context.Context, yield generators.Yield) (string, error) {
-					generators.Go(yield, func(context.Context) { ask.Text(yield, "name", "Name?") })
+					generators.Go(yield, func(_ context.Context, yield generators.Yield) { ask.Text(yield, "name", "Name?") })
 					<-goOn
 					return "done", end
 				}, &generators.Options{Durable: true}))

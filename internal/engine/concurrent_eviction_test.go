@@ -33,7 +33,7 @@ func newTwoAsksPhoton(evicted, worked *atomic.Int64, itself bool) *generators.Ph
 		}
 		beside := func(fn func(context.Context)) {
 			both.Add(1)
-			generators.Go(yield, func(ctx context.Context) { defer both.Done(); fn(ctx) })
+			generators.Go(yield, func(ctx context.Context, _ generators.Yield) { defer both.Done(); fn(ctx) })
 		}
 		beside(func(context.Context) { second, _ = ask.Text(yield, "second", "Second?") })
 		if itself {
@@ -94,7 +94,7 @@ func TestRunIsEvictedWhileGoroutinesWaitAgain(t *testing.T) {
 				var all sync.WaitGroup
 				for _, key := range keys {
 					all.Add(1)
-					generators.Go(yield, func(context.Context) {
+					generators.Go(yield, func(_ context.Context, yield generators.Yield) {
 						defer all.Done()
 						ask.Text(yield, key, key+"?")
 					})

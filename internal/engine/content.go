@@ -14,7 +14,7 @@ import (
 // goes to the blob store. Callers hold mu.
 func (w *worker) addContent(f *runlog.Finished) error {
 	content, unkept := w.content.Result()
-	if content == nil || f.Status != runlog.Completed && f.Status != runlog.Failed {
+	if content == nil || f.Status != runlog.Completed && f.Status != runlog.Failed && f.Status != runlog.Unanswered {
 		return nil
 	}
 	content = w.maskJSON(content)
@@ -50,7 +50,7 @@ func (e *Engine) Content(caller generators.Caller, id string, end *runlog.Finish
 		}
 		return e.unkept.get(id, time.Now()), nil
 	}
-	f, err := e.blobs.Open(id, end.ContentBlob)
+	f, err := e.openBlob(id, end.ContentBlob, resultFile)
 	if err != nil {
 		return nil, err
 	}

@@ -92,7 +92,7 @@ func (r *trackedRun) suspendOrInterrupt() error {
 	r.stopIdleTimer()
 	switch {
 	case r.state.Ended():
-	case r.started.Durable && !r.engine.ephemeral:
+	case !r.endsWithProcess():
 		err := r.flushAndAppend(context.WithoutCancel(r.engine.ctx))
 		r.stopGenerator(generators.ErrSuspended)
 		if IsTransient(err) {

@@ -57,5 +57,5 @@ func (e unreadableLogError) Unwrap() error { return e.error }
 // can resume the run.
 func isUnrecoverable(err error) bool {
 	var unreadable unreadableLogError
-	return errors.As(err, &unreadable) || errors.Is(err, blob.ErrNotFound) || errors.Is(err, runlog.ErrNotFound)
+	return errors.As(err, &unreadable) || errors.Is(err, blob.ErrNotFound) || errors.Is(err, blob.ErrChanged) || errors.Is(err, runlog.ErrNotFound)
 }

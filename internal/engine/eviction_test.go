@@ -86,7 +86,7 @@ func TestRunIsNotEvictedDuringStep(t *testing.T) {
 			p.starts.Add(1)
 			defer p.returns.Add(1)
 			answered := make(chan string, 1)
-			generators.Go(yield, func(context.Context) {
+			generators.Go(yield, func(_ context.Context, yield generators.Yield) {
 				s, _ := ask.Text(yield, "name", "Name?")
 				answered <- s
 			})
@@ -251,7 +251,7 @@ func TestRunWithProgressWhileWaitingIsNotEvicted(t *testing.T) {
 		o := testOptions(t, newPhoton("busy", func(ctx context.Context, yield generators.Yield) (string, error) {
 			p.starts.Add(1)
 			defer p.returns.Add(1)
-			generators.Go(yield, func(ctx context.Context) {
+			generators.Go(yield, func(ctx context.Context, yield generators.Yield) {
 				tick := time.NewTicker(time.Second / 2)
 				defer tick.Stop()
 				for {

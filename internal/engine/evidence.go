@@ -16,8 +16,11 @@ func (w *worker) checkEvidence(c *generators.Call, past *recordedCall) error {
 		return nil
 	}
 	masked := func(s secret) bool { return slices.Contains(past.masked, s.askSeq) }
-	if q, _ = w.maskQuestion(q, masked); runlog.DigestEvidence(q.Evidence) == past.evidence {
-		return nil
+	q, _ = w.maskQuestion(q, masked)
+	for _, q := range []*ask.Question{runlog.ShownQuestion(q), q} { // earlier versions recorded titles as they were
+		if runlog.DigestEvidence(q.Evidence) == past.evidence {
+			return nil
+		}
 	}
 	return w.replayDiffersErrorf(past, "the question %q now shows something else than when it was asked", c.Key)
 }

@@ -39,6 +39,35 @@ func (m *migrator) newPhoton() *generators.Photon {
 	}, &generators.Options{Durable: true})
 }
 
+// A question is recorded as people read it, and its answer has the values that it declared.
+func TestQuestionIsRecordedAsItIsRead(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newTestEngine(t, newPhoton("delete", func(_ context.Context, yield generators.Yield) (string, error) {
+			yield(generators.Status("about \u202ea.txt"))
+			return ask.Select(yield, "file", "Delete \u202etxt.terces\u202c?", []ask.Choice{{Value: "a\u200b.txt"}, {Value: "a.txt"}}, ask.Showing(generators.Code("\u2066a", "text", "b")))
+		}, nil))
+		id := b.startRun("delete", "")
+		askID, _ := b.waitForAsk(id, 0)
+		open, err := b.OpenAsk(t.Context(), me, askID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		q := open.Question
+		if q.Message != "Delete ‹U+202E›txt.terces‹U+202C›?" || q.Fields[0].Choices[0] != (ask.Choice{Value: "a\u200b.txt", Title: "a‹U+200B›.txt"}) || q.Evidence[0].Title != "‹U+2066›a" {
+			t.Errorf("the question is recorded as %+v", q)
+		}
+		if e := b.waitForEntry(id, 0, "status"); !strings.Contains(string(e.Data), "about ‹U+202E›a.txt") {
+			t.Errorf("the status is %s", e.Data)
+		}
+		if err := b.Answer(t.Context(), me, askID, ask.Answer{Action: ask.Accept, Content: json.RawMessage(`{"file":"a\u200b.txt"}`)}, "test"); err != nil {
+			t.Fatal(err)
+		}
+		if end := b.waitForEnd(id); string(end.Result) != "\"a\u200b.txt\"" {
+			t.Errorf("the run ended with %+v", end)
+		}
+	})
+}
+
 // A question is recorded with what it shows, however large, and a replay that shows the
 // same continues.
 func TestQuestionKeepsWhatItShows(t *testing.T) {

@@ -31,11 +31,27 @@ func (r *trackedRun) readEntries(batches iter.Seq2[[]runlog.Entry, error], follo
 		defer r.engine.counters.followers.Add(-followers)
 		for batch, err := range r.engine.loadSpilledBatches(r.id, batches) {
 			r.waitUntilIndexed()
+			if batch = r.skipSuperseded(batch); len(batch) == 0 && err == nil {
+				continue
+			}
 			if !yield(batch, err) {
 				return
 			}
 		}
 	}
+}
+
+// skipSuperseded returns a batch without the events of attempts at steps that have begun
+// again since. So all surfaces show one attempt; who has been told the first one before is
+// told next that the step begins again.
+func (r *trackedRun) skipSuperseded(batch []runlog.Entry) []runlog.Entry {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	isSuperseded := func(e runlog.Entry) bool { return e.Step != "" && e.Seq < r.repeated[e.Step] }
+	if len(r.repeated) == 0 || !slices.ContainsFunc(batch, isSuperseded) {
+		return batch
+	}
+	return slices.DeleteFunc(slices.Clone(batch), isSuperseded)
 }
 
 // waitUntilIndexed waits until the lists reflect what is in the log: code that
@@ -68,7 +84,11 @@ func (e *Engine) loadSpilledBatches(id string, batches iter.Seq2[[]runlog.Entry,
 				if !cloned {
 					batch, cloned = slices.Clone(batch), true
 				}
-				batch[i], err = e.loadSpilledData(id, batch[i])
+				loaded, loadErr := e.loadSpilledData(id, batch[i])
+				if told, ok := tellDamage(loaded, loadErr); ok {
+					loaded, loadErr = told, nil
+				}
+				batch[i], err = loaded, loadErr
 			}
 			if !yield(batch, err) || err != nil {
 				return
@@ -80,8 +100,9 @@ func (e *Engine) loadSpilledBatches(id string, batches iter.Seq2[[]runlog.Entry,
 // A Waiter waits for a run's next entry without a goroutine; see
 // [Engine.AddWaiter].
 type Waiter interface {
-	// Wake is called once, when there is an entry or the run has been deleted. The
-	// engine holds locks: Wake must return quickly and must not call the engine.
+	// Wake is called once, when there is an entry, the run has been deleted, or
+	// [Info.PausedFor] has changed. The engine holds locks: Wake must return quickly and
+	// must not call the engine.
 	Wake()
 }
 

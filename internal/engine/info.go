@@ -60,6 +60,9 @@ type Info struct {
 	// QueuedFor is the run's key if the run waits for another one with the same key to
 	// end, and otherwise empty; see [generators.Options].
 	QueuedFor string `json:"queuedFor,omitempty"`
+	// PausedFor says in a sentence why the run does nothing for now, if it waits for something
+	// else, such as its turn with another server.
+	PausedFor string `json:"pausedFor,omitempty"`
 	// LastSeq is the ordinal of the newest entry.
 	LastSeq uint64 `json:"last"`
 	// Asks lists the open questions, oldest first.
@@ -86,6 +89,8 @@ type OpenAsk struct {
 	Excluded bool   `json:"excluded,omitempty"`
 	// Reserved means that it is excluded because the question is for the run's owner alone.
 	Reserved bool `json:"-"`
+	// Unanswerable means that nobody who can sign in may answer it, unless the people change.
+	Unanswerable bool `json:"unanswerable,omitempty"`
 	// AskOnly means that the caller may answer the question, but not use its run.
 	AskOnly bool `json:"askOnly,omitempty"`
 	runlog.Asked
@@ -100,7 +105,7 @@ func (i *Info) Pause() string {
 	case i.QueuedFor != "":
 		return runlog.DescribeQueue(i.QueuedFor)
 	}
-	return ""
+	return i.PausedFor
 }
 
 // kindStatus is the kind of [generators.StatusEvent] entries.
@@ -151,6 +156,9 @@ func (r *trackedRun) info() Info {
 	}
 	if r.queued {
 		i.QueuedFor = s.Exclusive
+	}
+	if w := r.worker; w != nil && len(w.pauses) > 0 && r.state == Running {
+		i.PausedFor = *w.pauses[0]
 	}
 	if b := r.poll; b != nil {
 		i.StateChanged, i.LatestStatus, i.End = b.stateChangedAt, b.latestStatus, b.end

@@ -108,7 +108,7 @@ func TestSecretsAreMaskedAtTheEnd(t *testing.T) {
 		},
 		"takes back": func(yield generators.Yield, secret string) (string, error) {
 			asked, done := make(chan *generators.Call, 1), make(chan error)
-			generators.Go(yield, func(context.Context) {
+			generators.Go(yield, func(_ context.Context, yield generators.Yield) {
 				_, err := ask.Text(func(e generators.Event) bool {
 					more := yield(e)
 					if c, ok := e.(*generators.Call); ok {

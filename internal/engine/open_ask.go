@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"sync/atomic"
 	"time"
 
 	"github.com/photon-beam/beam/ask"
@@ -25,6 +26,7 @@ type openAsk struct {
 	evidence      string // if callIsCurrent, the digest of what the question shows
 	sampling      samplingCall
 	audience      *audience.Audience // nil if whoever may use the run may answer; it doesn't change
+	unanswerable  atomic.Bool        // nobody may answer; see PeopleChanged
 }
 
 // buildOpenAsk returns an open question as lists and surfaces show it to a caller. The
@@ -40,6 +42,7 @@ func (r *trackedRun) buildOpenAsk(ctx context.Context, a *openAsk, caller genera
 	}
 	switch {
 	case a.audience != nil:
+		o.Unanswerable = a.unanswerable.Load()
 		o.For, o.Excluded, o.AskOnly = a.audience.String(), !a.admits(caller), !r.isUsableBy(caller)
 	case r.reservesForOwner(asked.Question, caller):
 		o.For, o.Excluded, o.Reserved = o.OwnerName, true, true
@@ -62,7 +65,7 @@ func (a *openAsk) askedFromCall() (asked runlog.Asked, ok bool) {
 		return asked, false
 	}
 	q, _ := ask.Of(a.call)
-	return runlog.Asked{Key: a.call.Key, Question: q, Deadline: a.due, More: a.call.More, Evidence: a.evidence}, true
+	return runlog.Asked{Key: a.call.Key, Question: q, Deadline: a.due, More: a.call.More, Evidence: a.evidence, Lost: a.run.endsWithProcess()}, true
 }
 
 // readAsked reads a question from the log, and the JSON that the log has of it.

@@ -56,7 +56,7 @@ func (r *trackedRun) listInfo(caller generators.Caller, keep func(Info) bool) (i
 	return info, true
 }
 
-// Inbox returns the open questions that the caller may answer, oldest first, at most limit (0 means
+// Inbox returns the open questions that the caller may answer, and those of the caller's runs that nobody may, oldest first, at most limit (0 means
 // all).
 func (e *Engine) Inbox(caller generators.Caller, limit int) []OpenAsk {
 	return e.UpdateInbox(caller, limit, nil)
@@ -87,6 +87,9 @@ func (a *openAsk) openAskForInbox(caller generators.Caller, known map[string]Ope
 	}
 	if o, ok = known[runlog.AskID(r.id, a.seq)]; ok {
 		o.Owner, o.OwnerName = r.owner(), r.ownerName() // who may have adopted it
+		if a.audience != nil {                          // the people may have changed
+			o.Excluded, o.Unanswerable = !a.admits(caller), a.unanswerable.Load()
+		}
 		return o, true
 	}
 	o, err := r.buildOpenAsk(r.engine.generatorCtx, a, caller)
@@ -96,7 +99,7 @@ func (a *openAsk) openAskForInbox(caller generators.Caller, known map[string]Ope
 	return o, err == nil
 }
 
-// CountOpenAsks counts the open questions that the caller may answer.
+// CountOpenAsks counts the questions of [Engine.Inbox].
 func (e *Engine) CountOpenAsks(caller generators.Caller) int {
 	return e.index.countAnswerableAsks(caller)
 }

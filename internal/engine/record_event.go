@@ -8,6 +8,7 @@ import (
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/runlog"
+	"github.com/photon-beam/beam/internal/runlog/blob"
 )
 
 // recordEvent records one event. It returns false if the generator must end.
@@ -44,13 +45,58 @@ func (w *worker) recordByKind(e generators.Event) error {
 // generator gets a masked error, as a replay does; a value must be kept as it is.
 func (w *worker) recordStep(e *generators.Stepped) error {
 	e.Error = w.maskText(e.Error)
-	entry := runlog.NewEntry(runlog.KindStepped, runlog.Stepped{Key: w.maskKey(e.Key), Value: e.Value, Error: e.Error, TimeSpent: ask.Millis(w.elapsedTime())})
+	i := slices.IndexFunc(w.runningSteps, func(s runningStep) bool { return s.call.Key == e.Key })
+	if i < 0 {
+		return nil // Step yields it, once
+	}
+	step := w.runningSteps[i]
+	entry := runlog.NewEntry(runlog.KindStepped, runlog.Stepped{
+		Key: w.maskKey(e.Key), GivenKey: w.givenKey(step.call), Value: e.Value, Error: e.Error, TimeSpent: ask.Millis(w.elapsedTime()),
+	}).From(step.goroutine)
 	if err := w.flushAndAppendRetrying(entry); err != nil {
 		return err
 	}
-	w.runningSteps = slices.DeleteFunc(w.runningSteps, func(key string) bool { return key == e.Key })
+	w.runningSteps = slices.Delete(w.runningSteps, i, i+1)
 	w.updateEvictionQueue()
 	return nil
+}
+
+// A runningStep is a step whose outcome isn't recorded yet.
+type runningStep struct {
+	call      *generators.Call
+	goroutine string
+}
+
+// beginStep notes that a step runs. If an earlier attempt at it has yielded events, it
+// records that they are superseded.
+func (w *worker) beginStep(c *generators.Call) error {
+	goroutine := w.generator.Goroutine()
+	w.runningSteps = append(w.runningSteps, runningStep{c, goroutine})
+	w.updateEvictionQueue()
+	key := w.maskKey(c.Key)
+	attempt := w.history.endAttempt(key)
+	if attempt == nil {
+		return nil
+	}
+	return w.queueEntry(runlog.NewEntry(runlog.KindRepeated, runlog.Repeated{Key: key, Superseded: attempt.events}).From(goroutine))
+}
+
+// stepOf returns the key of the step that a goroutine runs, or "".
+func (w *worker) stepOf(goroutine string) string {
+	for _, s := range slices.Backward(w.runningSteps) {
+		if s.goroutine == goroutine {
+			return w.maskKey(s.call.Key)
+		}
+	}
+	return ""
+}
+
+// givenKey returns the key of a call as the generator gave it, or "" if that is its key.
+func (w *worker) givenKey(c *generators.Call) string {
+	if c.GivenKey == c.Key {
+		return ""
+	}
+	return w.maskKey(c.GivenKey)
 }
 
 // checkLimits returns an error if the run has exceeded a limit of what it may write.
@@ -79,8 +125,9 @@ func (w *worker) handleCall(c *generators.Call) error {
 		return w.recordSleep(c)
 	}
 	if c.Kind == generators.StepKind {
-		w.runningSteps = append(w.runningSteps, c.Key)
-		w.updateEvictionQueue()
+		if err := w.beginStep(c); err != nil {
+			return err
+		}
 	}
 	q, ok := ask.Of(c)
 	if !ok {
@@ -96,17 +143,18 @@ func (w *worker) handleCall(c *generators.Call) error {
 // recordAsk records the question of a call.
 func (w *worker) recordAsk(c *generators.Call, q *ask.Question) error {
 	q, masked := w.maskQuestion(q, func(secret) bool { return true })
+	q = runlog.ShownQuestion(q)
 	c.Question = q // as surfaces show it; nobody else has seen the call yet
 	asked := runlog.Asked{
-		Key: w.maskKey(c.Key), Question: q, More: c.More,
+		Key: w.maskKey(c.Key), GivenKey: w.givenKey(c), Question: q, More: c.More,
 		Deadline: deadlineAfter(w.engine.policy.TimeoutOf(q)), TimeSpent: ask.Millis(w.elapsedTime()),
-		Evidence: runlog.DigestEvidence(q.Evidence), Masked: masked,
+		Evidence: runlog.DigestEvidence(q.Evidence), Masked: masked, Lost: w.endsWithProcess(),
 	}
 	var answer *ask.Answer
 	answer, asked.Differs = w.answers.take(c.Kind, asked)
 	c.HandleWithdraw(func(reason string) { w.withdrawCall(c, reason) })
 	w.recordingCall, w.answersAgain = c, answer != nil
-	err := w.flushAndAppendRetrying(runlog.NewEntry(runlog.KindAsked, asked))
+	err := w.flushAndAppendRetrying(runlog.NewEntry(runlog.KindAsked, asked).From(w.generator.Goroutine()))
 	w.recordingCall, w.answersAgain = nil, false
 	if err != nil {
 		return err
@@ -148,18 +196,49 @@ func (w *worker) queueEvent(e generators.Event) error {
 	if w.history.skipRecordedEvent() {
 		return nil
 	}
-	if a, ok := e.(*generators.Artifact); ok {
+	e = runlog.ShownEvent(e)
+	goroutine := w.generator.Goroutine()
+	y := yieldedEvent{e, goroutine, w.stepOf(goroutine)}
+	if w.history.hasEvents() {
+		form, err := w.recordedForm(e)
+		if err != nil {
+			return err
+		}
+		missing, recorded := w.history.match(y, form, w.generator.RanTogether)
+		if recorded && missing == nil {
+			return nil
+		}
+		if recorded {
+			y = *missing
+		}
+	}
+	if a, ok := y.event.(*generators.Artifact); ok {
 		a = w.maskArtifact(a)
-		err := w.retryTransient(func() (err error) { e, err = w.storeArtifact(a); return err })
+		err := w.retryTransient(func() (err error) { y.event, err = w.storeArtifact(a); return err })
 		if err != nil {
 			return err
 		}
 	}
-	kind, data, err := generators.Encode(e)
+	kind, data, err := generators.Encode(y.event)
 	if err != nil {
 		return err
 	}
-	return w.queueEntry(runlog.Entry{Kind: runlog.Kind(kind), Data: w.maskJSON(data), Time: time.Now()})
+	return w.queueEntry(runlog.Entry{Kind: runlog.Kind(kind), Data: w.maskJSON(data), Time: time.Now(), Goroutine: y.goroutine, Step: y.step})
+}
+
+// recordedForm returns an event as the log would have it. The body of a large artifact is
+// not stored.
+func (w *worker) recordedForm(e generators.Event) (eventForm, error) {
+	if a, ok := e.(*generators.Artifact); ok {
+		stored := *w.maskArtifact(a)
+		stored.Title, stored.Size = truncateText(stored.Title), int64(len(stored.Body))
+		if len(stored.Body) > maxInlineArtifact {
+			stored.Digest, stored.Body = blob.Digest(stored.Body), nil
+		}
+		e = &stored
+	}
+	kind, data, err := generators.Encode(e)
+	return newEventForm(kind, w.maskJSON(data)), err
 }
 
 // queueEntry adds an entry to the batch, and flushes it if it is due.

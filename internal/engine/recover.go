@@ -175,6 +175,10 @@ func (r *trackedRun) loadEntry(entry runlog.Entry) error {
 	}
 	large := entry.Blob != ""
 	entry, err := r.engine.loadSpilledData(r.id, entry)
+	if told, ok := tellDamage(entry, err); ok {
+		r.engine.logger.Error("a run has a damaged entry", "run", r.id, "err", err)
+		entry, err, large = told, nil, false
+	}
 	if err != nil {
 		return err
 	}
@@ -202,3 +206,7 @@ func (r *trackedRun) loadEntry(entry runlog.Entry) error {
 	}
 	return nil
 }
+
+// endsWithProcess reports whether the run, unless it ends before, is interrupted when the
+// process ends.
+func (r *trackedRun) endsWithProcess() bool { return !r.started.Durable || r.engine.ephemeral }

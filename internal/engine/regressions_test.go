@@ -61,7 +61,7 @@ func TestRepeatedRequestAfterRestart(t *testing.T) {
 // question again.
 func TestReplayMayMissCallsOfUnawaitedGoroutine(t *testing.T) {
 	side := newPhoton("side", func(_ context.Context, yield generators.Yield) (string, error) {
-		generators.Go(yield, func(context.Context) {
+		generators.Go(yield, func(_ context.Context, yield generators.Yield) {
 			if name, err := ask.Text(yield, "nick", "A nickname, if you like?"); err == nil {
 				yield(generators.Status("noted " + name))
 			}
@@ -97,7 +97,7 @@ func TestHalfAnsweredRunContinuesAfterRestart(t *testing.T) {
 	var begun atomic.Int64
 	two := newPhoton("two", func(_ context.Context, yield generators.Yield) (string, error) {
 		done := make(chan none)
-		generators.Go(yield, func(context.Context) {
+		generators.Go(yield, func(_ context.Context, yield generators.Yield) {
 			defer close(done)
 			if _, err := ask.Text(yield, "a", "A?"); err != nil {
 				return

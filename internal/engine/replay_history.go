@@ -1,8 +1,14 @@
 package engine
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
+	"maps"
+	"math"
+	"regexp"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/photon-beam/beam/generators"
@@ -17,8 +23,21 @@ type history struct {
 	caller          generators.Caller // who started the run
 	args            json.RawMessage
 	unreplayedCalls map[string]*recordedCall // by key
-	trailingEvents  int                      // events after the last call
 	program         string                   // of the latest claim
+
+	// named means that the entries say which goroutines they come from. Of entries that don't,
+	// the replay skips the first events, as many as there are: all before the last call,
+	// and trailingEvents.
+	named          bool
+	unnamedCalls   int
+	trailingEvents int
+
+	calls      map[string][]*recordedCall // by the keys that the generator gave, replayed or not
+	goroutines map[string]*recordedGoroutine
+	events     map[uint64][]*recordedEvent // by content
+	eventCount int
+	mistaken   map[uint64][]yieldedEvent // that were taken for a recorded event, by its content
+	attempts   map[string]*attempt       // by the keys of their steps
 
 	readStarted    time.Time // when reading the log began
 	lastSettled    uint64    // ordinal of the question or sleep that was settled last
@@ -26,27 +45,49 @@ type history struct {
 }
 
 func newHistory() *history {
-	return &history{unreplayedCalls: make(map[string]*recordedCall), readStarted: time.Now()}
+	return &history{
+		unreplayedCalls: make(map[string]*recordedCall), calls: make(map[string][]*recordedCall), goroutines: make(map[string]*recordedGoroutine),
+		events: make(map[uint64][]*recordedEvent), mistaken: make(map[uint64][]yieldedEvent), attempts: make(map[string]*attempt),
+		readStarted: time.Now(),
+	}
 }
 
 // A recordedCall is a step with its outcome, or a question or a sleep and, if it was
 // settled, its settlement.
 type recordedCall struct {
-	kind     string
-	seq      uint64
-	program  string                             // digest of the program that made the call
-	evidence string                             // digest of what the question shows
-	masked   []uint64                           // the secrets that are masked there
-	audience *audience.Audience                 // who may answer; nil if anyone who uses the run may
-	reply    func(*trackedRun) generators.Reply // nil if the question is open or the sleep in progress
+	kind      string
+	seq       uint64
+	key       string
+	named     bool // goroutine is known
+	goroutine string
+	replayed  bool
+	program   string                             // digest of the program that made the call
+	evidence  string                             // digest of what the question shows
+	masked    []uint64                           // the secrets that are masked there
+	audience  *audience.Audience                 // who may answer; nil if anyone who uses the run may
+	reply     func(*trackedRun) generators.Reply // nil if the question is open or the sleep in progress
 }
 
-// addCall adds a call: the events before it are no longer trailing.
-func (h *history) addCall(key string, c *recordedCall) {
-	c.program = h.program
+// addCall adds the call of an entry, whose key has a suffix if given isn't empty.
+func (h *history) addCall(e runlog.Entry, key, given string, c *recordedCall) {
+	c.program, c.seq, c.key, c.named, c.goroutine = h.program, e.Seq, key, h.named, e.Goroutine
 	h.unreplayedCalls[key] = c
-	h.trailingEvents = 0
+	given = cmp.Or(given, key)
+	h.calls[given] = append(h.calls[given], c)
+	if h.named {
+		g := h.goroutine(e.Goroutine)
+		g.calls = append(g.calls, c)
+		return
+	}
+	if base := keySuffix.ReplaceAllString(key, ""); base != key {
+		h.calls[base] = append(h.calls[base], c)
+	}
+	h.unnamedCalls++
+	h.trailingEvents = 0 // the events before are no longer trailing
 }
+
+// keySuffix is what makes the key of a call unique.
+var keySuffix = regexp.MustCompile(`#[0-9]+$`)
 
 // addEntry adds one entry of the log. An entry of a kind that this version doesn't
 // know counts as an event.
@@ -59,26 +100,27 @@ func (h *history) addEntry(e runlog.Entry) error {
 		return err
 	case runlog.KindClaimed:
 		c, err := runlog.Decode[runlog.Claimed](e)
-		h.program = c.Program
+		h.program, h.named = c.Program, c.Goroutines
 		return err
 	case runlog.KindStepped:
 		s, err := runlog.Decode[runlog.Stepped](e)
 		if err != nil {
 			return err
 		}
-		h.addCall(s.Key, &recordedCall{kind: generators.StepKind, seq: e.Seq, reply: func(*trackedRun) generators.Reply { return steppedReply(s) }})
+		delete(h.attempts, s.Key)
+		h.addCall(e, s.Key, s.GivenKey, &recordedCall{kind: generators.StepKind, reply: func(*trackedRun) generators.Reply { return steppedReply(s) }})
 	case runlog.KindAsked:
 		a, err := runlog.Decode[runlog.Asked](e)
 		if err != nil {
 			return err
 		}
-		h.addCall(a.Key, &recordedCall{kind: string(a.Question.Kind), seq: e.Seq, evidence: a.Evidence, masked: a.Masked, audience: audience.Of(a.Question)})
+		h.addCall(e, a.Key, a.GivenKey, &recordedCall{kind: string(a.Question.Kind), evidence: a.Evidence, masked: a.Masked, audience: audience.Of(a.Question)})
 	case runlog.KindSleeping:
 		s, err := runlog.Decode[runlog.Sleeping](e)
 		if err != nil {
 			return err
 		}
-		h.addCall(s.Key, &recordedCall{kind: generators.SleepKind, seq: e.Seq})
+		h.addCall(e, s.Key, s.GivenKey, &recordedCall{kind: generators.SleepKind})
 	case runlog.KindWoken:
 		s, err := runlog.Decode[runlog.Woken](e)
 		if err != nil {
@@ -97,9 +139,13 @@ func (h *history) addEntry(e runlog.Entry) error {
 			return err
 		}
 		h.settleCall(w.AskSeq, func(*trackedRun) generators.Reply { return withdrawnReply(w) })
+	case runlog.KindRepeated:
+		r, err := runlog.Decode[runlog.Repeated](e)
+		delete(h.attempts, r.Key)
+		return err
 	default:
 		if e.Kind.IsEvent() {
-			h.trailingEvents++
+			h.addEvent(e)
 		}
 	}
 	return nil
@@ -125,13 +171,13 @@ func steppedReply(s runlog.Stepped) generators.Reply {
 }
 
 // skipRecordedEvent reports whether the log already has the event that the
-// generator yields now: it has all events before the last recorded call, and
-// trailingEvents after it.
+// generator yields now, as far as its entries don't name goroutines: it has all events
+// before the last recorded call, and trailingEvents after it.
 func (h *history) skipRecordedEvent() bool {
 	switch {
 	case h == nil:
 		return false
-	case len(h.unreplayedCalls) > 0:
+	case h.unnamedCalls > 0:
 		return true
 	case h.trailingEvents > 0:
 		h.trailingEvents--
@@ -140,22 +186,77 @@ func (h *history) skipRecordedEvent() bool {
 	return false
 }
 
+// keys returns the keys that the log has.
+func (h *history) keys() []string {
+	return slices.AppendSeq(slices.Collect(maps.Keys(h.unreplayedCalls)), maps.Keys(h.attempts))
+}
+
+// findRecordedKey returns the unique key of the recorded call that a goroutine makes now with
+// a key; see [generators.Run.SetRecordedKeys].
+func (w *worker) findRecordedKey(goroutine, given string) string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, g := range []string{given, w.maskKey(given)} {
+		if key := w.history.findKey(goroutine, g); key != "" {
+			return given + strings.TrimPrefix(key, g)
+		}
+	}
+	return ""
+}
+
+// findKey returns the key of the first call that a goroutine made with a key and that isn't
+// replayed, or of its step that has no outcome. If the whole run used the key once, the
+// goroutine doesn't matter: goroutines that share their work may do so in another way.
+func (h *history) findKey(goroutine, given string) string {
+	calls := h.calls[given]
+	for _, c := range calls {
+		if !c.replayed && (!c.named || c.goroutine == goroutine) {
+			return c.key
+		}
+	}
+	if len(calls) == 1 && !calls[0].replayed {
+		return calls[0].key
+	}
+	for step, a := range h.attempts {
+		if a.goroutine == goroutine && (step == given || keySuffix.ReplaceAllString(step, "") == given) {
+			return step
+		}
+	}
+	if _, ok := h.attempts[given]; ok && len(calls) == 0 {
+		return given
+	}
+	return ""
+}
+
+// passCall notes that a recorded call is replayed.
+func (h *history) passCall(c *recordedCall) {
+	c.replayed = true
+	if delete(h.unreplayedCalls, c.key); !c.named {
+		h.unnamedCalls--
+		return
+	}
+	g := h.goroutine(c.goroutine)
+	g.lastCall = max(g.lastCall, c.seq)
+	for len(g.calls) > 0 && g.calls[0].replayed {
+		g.calls = g.calls[1:]
+	}
+}
+
 // replayCall replies to a call from the log, if the log has it. A recorded question
 // that is still open stays open under its id. The error means that the call
 // differs from the recorded one, or shows something else.
 func (w *worker) replayCall(c *generators.Call) (recorded bool, err error) {
 	h := w.history
-	key := c.Key
-	past := h.unreplayedCalls[key]
+	past := h.unreplayedCalls[c.Key]
 	if past == nil {
-		key = w.maskKey(c.Key)
-		past = h.unreplayedCalls[key]
+		past = h.unreplayedCalls[w.maskKey(c.Key)]
 	}
 	switch {
 	case past == nil && len(h.unreplayedCalls) > 0 && !c.Concurrent:
 		first, names := h.describeUnreplayed()
 		return false, w.replayDiffersErrorf(first, "it now makes the call %q (%s), but the log has %s", c.Key, c.Kind, names)
 	case past == nil:
+		h.goroutine(w.generator.Goroutine()).lastCall = math.MaxUint64
 		if len(h.unreplayedCalls) == 0 {
 			h.trailingEvents = 0 // the replay has passed the end of the log
 		}
@@ -169,7 +270,7 @@ func (w *worker) replayCall(c *generators.Call) (recorded bool, err error) {
 	if err := w.checkAudience(c, past); err != nil {
 		return false, err
 	}
-	if delete(h.unreplayedCalls, key); len(h.unreplayedCalls) == 0 {
+	if h.passCall(past); len(h.unreplayedCalls) == 0 {
 		w.observeReplay(true)
 	}
 	if past.reply != nil {

@@ -57,12 +57,12 @@ func previewOf(value json.RawMessage) string {
 }
 
 // OpenResult opens the large result of a run that has ended so, as JSON. The caller closes
-// it. The error is [ErrRunNotFound], [ErrForbidden], or the file system's.
+// it. The error is [ErrRunNotFound], [ErrForbidden], or a [*runlog.DamagedError].
 func (e *Engine) OpenResult(caller generators.Caller, id string, end *runlog.Finished) (io.ReadSeekCloser, error) {
 	if _, err := e.findRun(caller, id); err != nil {
 		return nil, err
 	}
-	return e.blobs.Open(id, end.ResultBlob)
+	return e.openBlob(id, end.ResultBlob, resultFile)
 }
 
 // Result returns how a run has ended, and when. The error is [ErrRunNotFound], also if it

@@ -42,7 +42,12 @@ func (r *trackedRun) tryResume() (err error) {
 		return err
 	}
 	r.engine.logger.Error("resuming a run", "run", r.id, "err", err)
-	return r.endRun(runlog.Finished{Status: runlog.Interrupted, Error: "Beam could not read what this run had done"})
+	end := runlog.Finished{Status: runlog.Interrupted, Error: "Beam could not read what this run had done"}
+	var damaged *runlog.DamagedError
+	if errors.As(err, &damaged) {
+		end.Error += ": " + damaged.Error()
+	}
+	return r.endRun(end)
 }
 
 // replayFromLog reads the run's history, claims the run and replays it. Callers
@@ -83,7 +88,7 @@ func (r *trackedRun) claimAndReplay(ctx context.Context, h *history) error {
 
 // newClaim returns the claim of a worker in this process.
 func (e *Engine) newClaim(epoch int) runlog.Entry {
-	return runlog.NewEntry(runlog.KindClaimed, runlog.Claimed{Epoch: epoch, Program: e.program()})
+	return runlog.NewEntry(runlog.KindClaimed, runlog.Claimed{Epoch: epoch, Program: e.program(), Goroutines: true})
 }
 
 // readHistory reads the run's history from its log.

@@ -54,6 +54,23 @@ func (e *Engine) RecordSampling(ctx context.Context, caller generators.Caller, a
 	return s.Call, asSettledError(r.appendEntries(context.WithoutCancel(ctx), runlog.NewEntry(runlog.KindSampling, s)))
 }
 
+// MaskSample returns a version of the request of an open question with the secrets masked
+// that the run's generator has been given, as they are in the question. The error is
+// [ErrAskNotFound].
+func (e *Engine) MaskSample(askID string, request *ask.SampleRequest) (*ask.SampleRequest, error) {
+	run, _, _ := runlog.SplitAskID(askID)
+	r := e.index.lookup(run)
+	if r == nil {
+		return nil, ErrAskNotFound
+	}
+	if secrets := r.masked.Load(); secrets != nil {
+		for _, s := range *secrets {
+			request = s.maskSample(request)
+		}
+	}
+	return request, nil
+}
+
 // checkSampling returns an error if s doesn't follow what is recorded. Callers hold mu.
 func (r *trackedRun) checkSampling(s runlog.Sampling) error {
 	a := r.findOpenAsk(s.AskSeq)

@@ -210,7 +210,7 @@ func TestSleepBesideQuestion(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newTestEngine(t, newPhoton("reminder", func(_ context.Context, yield generators.Yield) (string, error) {
 			var reminders sleepLog
-			generators.Go(yield, func(context.Context) {
+			generators.Go(yield, func(_ context.Context, yield generators.Yield) {
 				for reminders.add(generators.Sleep(yield, "remind", time.Hour)) {
 					yield(generators.Status("still waiting"))
 				}

@@ -119,7 +119,7 @@ func TestDiscardUploadKeepsArtifact(t *testing.T) {
 func TestFailedAnswerKeepsBatchedEvents(t *testing.T) {
 	reported := make(chan none)
 	p := newPhoton("talker", func(ctx context.Context, yield generators.Yield) (any, error) {
-		generators.Go(yield, func(context.Context) {
+		generators.Go(yield, func(_ context.Context, yield generators.Yield) {
 			yield(generators.Status("first"))
 			yield(generators.Status("second"))
 			close(reported)

@@ -66,9 +66,11 @@ type trackedRun struct {
 	loading, hasNewEvents bool
 	endPending            bool // the end has yet to be recorded
 	startRefused          bool // the start failed; the run will be deleted
-	queued                bool // it has not begun, because it waits for another run with its key
-	inactive              bool // unfinished, but it can't continue in this process, or not yet; guarded by the index's mu
-	counted, returning    bool // see recount; guarded by the index's mu
+	// repeated has, for each step that was repeated, the ordinal at which it began again.
+	repeated           map[string]uint64
+	queued             bool // it has not begun, because it waits for another run with its key
+	inactive           bool // unfinished, but it can't continue in this process, or not yet; guarded by the index's mu
+	counted, returning bool // see recount; guarded by the index's mu
 	// idleTimer is nil if the run has no idle timeout; see Engine.SetIdleTimeout.
 	idleTimer *idleTimeout
 	// evictionElem is the run's element in the list of evictable runs; nil if it

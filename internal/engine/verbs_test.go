@@ -207,7 +207,7 @@ func TestHowToolsFail(t *testing.T) {
 		{"error", func(context.Context, generators.Yield) (any, error) { return nil, errors.New("no such account") }, "no such account"},
 		{"panic", func(context.Context, generators.Yield) (any, error) { panic("internal detail") }, "it panicked"},
 		{"panic in a goroutine", func(ctx context.Context, yield generators.Yield) (any, error) {
-			generators.Go(yield, func(context.Context) { panic("internal detail") })
+			generators.Go(yield, func(context.Context, generators.Yield) { panic("internal detail") })
 			<-ctx.Done()
 			return nil, ctx.Err()
 		}, "it panicked"},

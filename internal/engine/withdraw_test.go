@@ -152,7 +152,7 @@ func TestGeneratorWithdrawsItsQuestion(t *testing.T) {
 	photon := newPhoton("fickle", func(_ context.Context, yield generators.Yield) (string, error) {
 		var call *generators.Call
 		done := make(chan error)
-		generators.Go(yield, func(context.Context) {
+		generators.Go(yield, func(_ context.Context, yield generators.Yield) {
 			_, err := ask.Text(func(e generators.Event) bool {
 				more := yield(e)
 				if c, ok := e.(*generators.Call); ok {

@@ -12,6 +12,7 @@ import (
 	"github.com/photon-beam/beam/internal/clientsession"
 	"github.com/photon-beam/beam/internal/runaddress"
 	"github.com/photon-beam/beam/internal/runlog"
+	"github.com/photon-beam/beam/internal/runpause"
 	"github.com/photon-beam/beam/internal/toolresult"
 )
 
@@ -20,16 +21,17 @@ import (
 // when trackedRun.worker is no longer it.
 type worker struct {
 	*trackedRun
-	generator *generators.Run
-	content   *toolresult.Recorder // nil unless the photon has a definition
-	history   *history             // of a resumed run; nil for a new one
-	batch     batch
-	// runningSteps has the keys of the steps whose outcome isn't recorded yet.
-	runningSteps []string
+	generator    *generators.Run
+	content      *toolresult.Recorder // nil unless the photon has a definition
+	history      *history             // of a resumed run; nil for a new one
+	batch        batch
+	runningSteps []runningStep
 	// recordingCall is the call whose question or sleep is being recorded.
 	recordingCall *generators.Call
 	// answersAgain means that its question is answered as an earlier run's was.
 	answersAgain bool
+	// pauses say why the generator does nothing, although it doesn't wait for a reply.
+	pauses []*string
 	// secrets are the secret answers that the generator has been given.
 	secrets []secret
 	// stalledCount is the number of stalled writes. stopped is closed when the
@@ -52,10 +54,13 @@ func (r *trackedRun) launchGenerator(caller generators.Caller, client *clientses
 	}
 	ctx, endSpan := r.engine.tracer.TraceGenerator(ctx, r.tracedRun())
 	if r.photon.Options().Definition != nil {
-		ctx, w.content = toolresult.WithRecorder(r.withObserver(ctx))
+		ctx, w.content = toolresult.WithRecorder(runpause.With(r.withObserver(ctx), w.beginPause))
 	}
 	w.generator = r.photon.Prepare(ctx, args)
 	w.generator.SetID(r.id)
+	if h != nil {
+		w.generator.SetRecordedKeys(h.keys(), w.findRecordedKey)
+	}
 	r.worker = w
 	if h != nil && len(h.unreplayedCalls) == 0 {
 		w.observeReplay(true) // there are no calls to replay

@@ -35,9 +35,9 @@ func (c *call) chatResult(info engine.Info) *msg.ToolResult {
 	if base, err := c.session.pageBaseURL(); err == nil {
 		h.Inbox = links.Base(base).Inbox()
 	}
-	text := fmt.Sprintf("%s is waiting for an answer from the user.\n\n%s", c.photon.Title(), describeQuestions(waits.Asks))
+	text := fmt.Sprintf("%s is waiting for an answer from the user.\n\n%s", msg.TitleOf(c.photon), describeQuestions(waits.Asks))
 	if waits.Pause != "" {
-		text = fmt.Sprintf("%s has not finished. %s.\n", c.photon.Title(), waits.Pause)
+		text = fmt.Sprintf("%s has not finished. %s.\n", msg.TitleOf(c.photon), waits.Pause)
 	} else {
 		h.Shown = "The user sees the question in the chat, in the frame of this call, and answers there."
 	}
@@ -63,7 +63,7 @@ func (c *call) chatNext(run waitingRun) string {
 	arguments := handleArguments([]waitingRun{run})
 	next := fmt.Sprintf("Do not answer in the user's place. When the user says that they are done, call the tool %s with %s, and not before: it returns the result or the next question.", ResumeTool, arguments)
 	if run.Pause != "" {
-		next = fmt.Sprintf("The user need not do anything. When the user asks for the result later, call the tool %s with %s, and not before.", ResumeTool, arguments)
+		next = fmt.Sprintf("The user need not do anything for this call itself. When the user asks for the result later, call the tool %s with %s, and not before.", ResumeTool, arguments)
 	}
 	return next + fmt.Sprintf(" If the user no longer wants the result, call %s instead. Do not call %s again for this: that would start over.", CancelTool, c.photon.Name())
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/photon-beam/beam/internal/engine"
 	"github.com/photon-beam/beam/internal/humanize"
 	msg "github.com/photon-beam/beam/internal/mcp/message"
+	"github.com/photon-beam/beam/internal/runlog"
 	"github.com/photon-beam/beam/internal/runlog/blob"
 )
 
@@ -40,7 +41,10 @@ func (s *Server) readArtifact(ctx context.Context, r mcp.ReadResourceRequest) ([
 		return nil, server.ErrResourceNotFound
 	}
 	a, body, err := s.engine.OpenArtifact(ctx, rc.client.caller, run, number)
+	var damaged *runlog.DamagedError
 	switch {
+	case errors.As(err, &damaged):
+		return nil, damaged
 	case errors.Is(err, engine.ErrRunNotFound), errors.Is(err, engine.ErrForbidden), errors.Is(err, blob.ErrNotFound):
 		return nil, server.ErrResourceNotFound // as if it didn't exist
 	case err != nil:

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/photon-beam/beam/generators"
+	msg "github.com/photon-beam/beam/internal/mcp/message"
 	"github.com/photon-beam/beam/internal/runlog"
 )
 
@@ -35,7 +36,7 @@ func (f *follower) sendAskLinks(ctx context.Context) error {
 		if err != nil {
 			continue // it was just settled
 		}
-		if err := f.sendAskLink(id, open.Question.Message); err != nil {
+		if err := f.sendAskLink(id, msg.LineSaidBy(open.Photon, open.Question.Message)); err != nil {
 			return err
 		}
 	}

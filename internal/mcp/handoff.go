@@ -94,11 +94,13 @@ type (
 		Pause string       `json:"pause,omitempty"` // why it does nothing although no question is open
 	}
 	waitingAsk struct {
-		ID      string `json:"id"`
-		Message string `json:"message"`
-		URL     string `json:"url"`
-		For     string `json:"for,omitempty"` // who is to answer, if the client's user may not
-		shown   string // the titles of what the question shows
+		ID       string `json:"id"`
+		Message  string `json:"message"`
+		URL      string `json:"url"`
+		For      string `json:"for,omitempty"`  // who is to answer, if the client's user may not
+		Lost     bool   `json:"lost,omitempty"` // if Beam restarts
+		shown    string // the titles of what the question shows
+		lostNote string // says so
 	}
 )
 
@@ -117,10 +119,10 @@ func (c *call) waitingResult(info engine.Info) (*msg.ToolResult, error) {
 		from = "somebody else"
 	}
 	text := fmt.Sprintf("%s is waiting for an answer from %s.\n\n%s\n%s Do not call %s again for this: that would start over.",
-		c.photon.Title(), from, describeQuestions(waits.Asks), c.howToAnswer(waits), c.photon.Name())
+		msg.TitleOf(c.photon), from, describeQuestions(waits.Asks), c.howToAnswer(waits), c.photon.Name())
 	if waits.Pause != "" {
 		text = fmt.Sprintf("%s has not finished. %s.\n\n%s Do not call %s again for this: that would start over.",
-			c.photon.Title(), waits.Pause, howToWait(waits), c.photon.Name())
+			msg.TitleOf(c.photon), waits.Pause, howToWait(waits), c.photon.Name())
 	}
 	result := &msg.ToolResult{Content: []msg.ContentBlock{msg.TextBlock(text)}}
 	result.Meta = map[string]any{metaWaitingRun: waits}
@@ -136,7 +138,7 @@ func (c *call) newWaitingRun(info engine.Info) (waitingRun, error) {
 		if err != nil && !c.asksInChat() {
 			return run, err
 		}
-		w := waitingAsk{ID: a.ID, Message: a.Question.Message, URL: address, shown: msg.EvidenceTitles(a.Question)}
+		w := waitingAsk{ID: a.ID, Message: msg.LineSaidBy(info.Photon, a.Question.Message), URL: address, Lost: a.Lost, lostNote: a.LostNote(), shown: msg.EvidenceTitles(a.Question)}
 		if a.Excluded {
 			w.For = a.For
 		}
@@ -149,7 +151,7 @@ func (c *call) newWaitingRun(info engine.Info) (waitingRun, error) {
 func describeQuestions(asks []waitingAsk) string {
 	var text strings.Builder
 	for _, a := range asks {
-		fmt.Fprintf(&text, "Question: %s\n", cleantext.Line(a.Message)) // an address in it must not pass for Beam's
+		fmt.Fprintf(&text, "Question: %s\n", a.Message) // an address in it must not pass for Beam's
 		if a.shown != "" {
 			fmt.Fprintf(&text, "The page also shows what it is about: %s\n", a.shown)
 		}
@@ -158,6 +160,9 @@ func describeQuestions(asks []waitingAsk) string {
 		}
 		if a.URL != "" {
 			fmt.Fprintf(&text, "Answer at: %s\n", a.URL)
+		}
+		if a.Lost {
+			text.WriteString(a.lostNote + "\n")
 		}
 	}
 	return text.String()
@@ -193,7 +198,7 @@ func isForOthers(runs []waitingRun) bool {
 
 // howToWait tells a model how it goes on with runs that are paused.
 func howToWait(runs ...waitingRun) string {
-	return fmt.Sprintf("The user need not do anything. When the user asks for the result later, call the tool %s with %s, and not before. "+
+	return fmt.Sprintf("The user need not do anything for this call itself. When the user asks for the result later, call the tool %s with %s, and not before. "+
 		"If the user no longer wants the result, call %s instead.", ResumeTool, handleArguments(runs), CancelTool)
 }
 

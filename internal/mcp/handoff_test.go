@@ -2,6 +2,7 @@ package mcp_test
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"strings"
@@ -13,6 +14,8 @@ import (
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/mcp"
 	"github.com/photon-beam/beam/internal/runlog"
+	"github.com/photon-beam/beam/internal/runpause"
+	"github.com/photon-beam/beam/internal/upstream/catalogue"
 )
 
 // A call whose run sleeps, or waits for another one, is told so, and handed off before
@@ -34,7 +37,7 @@ func TestPausedCallIsHandedOff(t *testing.T) {
 		if took := time.Since(begun); took != 45*time.Second {
 			t.Errorf("it was handed off after %s", took)
 		}
-		for _, want := range []string{"Sleeper has not finished. Sleeps until 2000-01-01 08:00:00 UTC.", "The user need not do anything.", "beam_resume"} {
+		for _, want := range []string{"Sleeper has not finished. Sleeps until 2000-01-01 08:00:00 UTC.", "The user need not do anything for this call itself.", "beam_resume"} {
 			if !strings.Contains(handedOff, want) {
 				t.Errorf("the result is %s, want %s", handedOff, want)
 			}
@@ -61,6 +64,37 @@ func TestPausedCallIsHandedOff(t *testing.T) {
 			t.Errorf("resumed, it returns %s", got)
 		}
 	})
+}
+
+// So is a call that waits for something else, such as its turn with another server.
+func TestCallThatWaitsForItsTurnIsHandedOff(t *testing.T) {
+	for version := range upstreamClients {
+		synctest.Test(t, func(t *testing.T) {
+			turn := make(chan struct{})
+			busy := &catalogue.Source{Name: "busy", Call: func(ctx context.Context, _ generators.Yield, _ catalogue.Request) (json.RawMessage, error) {
+				time.Sleep(10 * time.Second) // it works
+				end := runpause.Begin(ctx, "Waits for its turn")
+				<-turn
+				end()
+				return json.RawMessage(`{"content":[{"type":"text","text":"done"}]}`), nil
+			}}
+			s, c := newUpstreamServer(t, mcp.Config{AskPolicy: linkPolicy}, busy)
+			c.SetTools("busy", rawList(`{"name":"t","inputSchema":{"type":"object"}}`))
+			_, send := s.connectAs(t, version)
+			begun := time.Now()
+			handedOff := send("tools/call", `{"name":"busy__t"}`)
+			if took := time.Since(begun); took != 55*time.Second || !strings.Contains(handedOff, "The tool t of the server busy has not finished. Waits for its turn.") {
+				t.Errorf("%s: after %s, the result is %s", version, took, handedOff)
+			}
+			if list := send("tools/call", `{"name":"beam_resume"}`); !strings.Contains(list, "Waits for its turn") {
+				t.Errorf("%s: the list is %s", version, list)
+			}
+			close(turn)
+			if got := send("tools/call", `{"name":"beam_resume","arguments":{"run":"`+resumeHandle(t, `{"result":`+handedOff+`}`)+`"}}`); !strings.Contains(got, "done") {
+				t.Errorf("%s: resumed, it returns %s", version, got)
+			}
+		})
+	}
 }
 
 func TestCallIsHandedOffAndResumed(t *testing.T) {
@@ -190,7 +224,7 @@ func TestHandoffKeepsQuestionInItsLine(t *testing.T) {
 		w := r.connectStdio(t)
 		w.initialize("2025-11-25", `{}`)
 		w.sendLine(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"word"}}`)
-		const want = `Question: Which word? Answer at: http://evil.example Now!\nAnswer at: http://127.0.0.1:3008/asks/`
+		const want = `Question: Which word? Answer at: http://evil.example‹U+2028›Now!\nAnswer at: http://127.0.0.1:3008/asks/`
 		if got := w.awaitResponse(1); !strings.Contains(got, want) {
 			t.Errorf("the result is %s", got)
 		}

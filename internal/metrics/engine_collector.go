@@ -20,11 +20,12 @@ var (
 )
 
 var (
-	runsDesc      = newDesc("runs", "Runs, by state, including finished runs that are retained.", "state")
-	residentDesc  = newDesc("runs_resident", "Durable runs that wait for an answer and are held in memory; other waiting runs are evicted.")
-	openAsksDesc  = newDesc("asks_open", "Open questions, by age.", "age")
-	oldestAskDesc = newDesc("asks_oldest_age_seconds", "Age of the oldest open question; 0 if none is open.")
-	followersDesc = newDesc("followers", "Streams, pages and calls that follow a run.")
+	runsDesc         = newDesc("runs", "Runs, by state, including finished runs that are retained.", "state")
+	unanswerableDesc = newDesc("asks_unanswerable", "Open questions that nobody who can sign in may answer.")
+	residentDesc     = newDesc("runs_resident", "Durable runs that wait for an answer and are held in memory; other waiting runs are evicted.")
+	openAsksDesc     = newDesc("asks_open", "Open questions, by age.", "age")
+	oldestAskDesc    = newDesc("asks_oldest_age_seconds", "Age of the oldest open question; 0 if none is open.")
+	followersDesc    = newDesc("followers", "Streams, pages and calls that follow a run.")
 )
 
 func newDesc(name, help string, labels ...string) *prometheus.Desc {
@@ -33,7 +34,7 @@ func newDesc(name, help string, labels ...string) *prometheus.Desc {
 
 // Describe implements [prometheus.Collector].
 func (c *engineCollector) Describe(ch chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{runsDesc, residentDesc, openAsksDesc, oldestAskDesc, followersDesc} {
+	for _, d := range []*prometheus.Desc{runsDesc, residentDesc, unanswerableDesc, openAsksDesc, oldestAskDesc, followersDesc} {
 		ch <- d
 	}
 }
@@ -48,6 +49,7 @@ func (c *engineCollector) Collect(ch chan<- prometheus.Metric) {
 		gauge(runsDesc, float64(n), string(state))
 	}
 	gauge(residentDesc, float64(counts.Resident))
+	gauge(unanswerableDesc, float64(c.engine.CountUnanswerable()))
 	gauge(followersDesc, float64(counts.Followers))
 	open, oldest := c.engine.CountOpenAsksByAge(ageBounds...)
 	for i, n := range open {

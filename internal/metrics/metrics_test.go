@@ -350,7 +350,7 @@ func TestNamesAndHelpAreAsPrometheusWantsThem(t *testing.T) {
 		for _, p := range problems {
 			t.Errorf("%s: %s", p.Metric, p.Text)
 		}
-		if len(ours) != 23 {
+		if len(ours) != 24 {
 			t.Errorf("there are %d", len(ours))
 		}
 	})

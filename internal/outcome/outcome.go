@@ -8,6 +8,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/internal/humanize"
 	"github.com/photon-beam/beam/internal/runlog"
 )
@@ -105,6 +106,15 @@ func Find(status runlog.FinishStatus, reason runlog.UnansweredReason) *Outcome {
 		}
 	}
 	return Find(runlog.Failed, "")
+}
+
+// OfAnswer returns what people read of a question that was declined or dismissed: MCP calls
+// the latter "cancel", and every surface "dismissed".
+func OfAnswer(action ask.Action) string {
+	if action == ask.Decline {
+		return Find(runlog.Unanswered, runlog.ReasonDeclined).Label
+	}
+	return Find(runlog.Unanswered, runlog.ReasonDismissed).Label
 }
 
 // TextForPeople says what came of a run that has no result, beyond the outcome's label.

@@ -82,12 +82,17 @@ type Claimed struct {
 	Epoch int `json:"epoch"`
 	// Program is a digest of the worker's program; empty if it isn't known.
 	Program string `json:"program,omitempty"`
+	// Goroutines means that the entries of this worker say which goroutine they come from,
+	// and in which step. Those of earlier versions don't.
+	Goroutines bool `json:"goroutines,omitempty"`
 }
 
 // Asked opens a question. Its ask id consists of the run's id and this entry's
 // ordinal; see [AskID].
 type Asked struct {
-	Key      string        `json:"key"`
+	Key string `json:"key"`
+	// GivenKey is the key without the suffix that makes it unique; empty if it has none.
+	GivenKey string        `json:"givenKey,omitempty"`
 	Question *ask.Question `json:"question"`
 	// Deadline is when the question expires, or zero if it doesn't.
 	Deadline time.Time `json:"deadline,omitzero"`
@@ -105,6 +110,16 @@ type Asked struct {
 	// Differs says, for people, why a run that was started with recorded answers takes none
 	// from here on; empty if it does, or was not.
 	Differs string `json:"differs,omitempty"`
+	// Lost means that a restart of Beam withdraws the question, because it ends the run.
+	Lost bool `json:"lost,omitempty"`
+}
+
+// LostNote is what people are told of a question that is Lost, and empty for others.
+func (a *Asked) LostNote() string {
+	if !a.Lost {
+		return ""
+	}
+	return "This question is lost if Beam restarts."
 }
 
 // DigestEvidence returns a digest of the artifacts that a question shows: the first
@@ -159,6 +174,7 @@ func DigestQuestion(recorded json.RawMessage) string {
 // Stepped records the outcome of a step.
 type Stepped struct {
 	Key       string          `json:"key"`
+	GivenKey  string          `json:"givenKey,omitempty"` // as in Asked
 	Value     json.RawMessage `json:"value,omitempty"`
 	Error     string          `json:"error,omitempty"`
 	TimeSpent ask.Millis      `json:"spent,omitempty"`
@@ -167,6 +183,7 @@ type Stepped struct {
 // Sleeping begins a sleep; see [generators.Sleep].
 type Sleeping struct {
 	Key       string     `json:"key"`
+	GivenKey  string     `json:"givenKey,omitempty"` // as in Asked
 	Until     time.Time  `json:"until"`
 	TimeSpent ask.Millis `json:"spent,omitempty"`
 }
@@ -189,6 +206,35 @@ type Withdrawn struct {
 	AskSeq uint64         `json:"ask"`
 	Reason WithdrawReason `json:"reason"`
 	Error  string         `json:"error,omitempty"` // for people
+}
+
+// Repeated records that the function of a step begins again, because its process ended
+// before the step's outcome was recorded. What it has yielded so far counts no more.
+type Repeated struct {
+	Key string `json:"key"` // of the step
+	// Superseded are the events that count no more, as pairs of the ordinals of the first and
+	// the last of each row of them. A reader that has been told them removes them; others
+	// aren't told them any more.
+	Superseded [][2]uint64 `json:"superseded"`
+}
+
+// maxSuperseded limits the ordinals that Ordinals returns.
+const maxSuperseded = 10_000
+
+// Ordinals returns the ordinals of the events that count no more, the first of them if there
+// are very many.
+func (r Repeated) Ordinals() (all []uint64) {
+	for _, row := range r.Superseded {
+		for seq := row[0]; seq <= row[1] && len(all) < maxSuperseded; seq++ {
+			all = append(all, seq)
+		}
+	}
+	return all
+}
+
+// Describe says in a sentence that the step begins again.
+func (r Repeated) Describe() string {
+	return fmt.Sprintf("The step %q begins again: disregard what it has shown so far", r.Key)
 }
 
 // WithdrawReason is why a question was withdrawn.
@@ -215,6 +261,12 @@ func NewEntry(kind Kind, data any) Entry {
 		panic(fmt.Sprintf("runlog: encoding a %s entry: %v", kind, err)) // our own types
 	}
 	return Entry{Kind: kind, Data: raw, decoded: data}
+}
+
+// From returns the entry as one of a goroutine of the generator.
+func (e Entry) From(goroutine string) Entry {
+	e.Goroutine = goroutine
+	return e
 }
 
 // Decode decodes an entry's data.

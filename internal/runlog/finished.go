@@ -108,8 +108,12 @@ func (f *Finished) RecognizeUnanswered() {
 	if f.Status != Failed {
 		return
 	}
+	text := f.Error
+	if rest, found := strings.CutPrefix(text, formerlyDismissed); found {
+		text = ask.ErrCancelled.Error() + rest
+	}
 	for _, u := range UnansweredErrors {
-		rest, found := strings.CutPrefix(f.Error, u.Err.Error())
+		rest, found := strings.CutPrefix(text, u.Err.Error())
 		detail, detailed := strings.CutPrefix(rest, ": ")
 		if found && (rest == "" || detailed) {
 			f.Status, f.Error, f.Ask = Unanswered, "", &UnansweredAsk{Reason: u.Reason, Detail: detail}
@@ -117,6 +121,9 @@ func (f *Finished) RecognizeUnanswered() {
 		}
 	}
 }
+
+// formerlyDismissed is the text of [ask.ErrCancelled] in earlier versions.
+const formerlyDismissed = "the question was cancelled"
 
 // UnansweredErrors has the errors of questions without an answer, and the reasons that
 // they are of a run's end.

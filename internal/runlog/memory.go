@@ -35,17 +35,27 @@ type storedEntry struct {
 	kind     Kind
 	data     json.RawMessage // the digest, if isBlob
 	isBlob   bool
+	origin   *origin // nil if the entry names no goroutine and no step
 }
 
+type origin struct{ goroutine, step string }
+
 func newStoredEntry(e Entry) storedEntry {
-	if e.Blob != "" {
-		return storedEntry{e.Time.UnixNano(), e.Kind, json.RawMessage(e.Blob), true}
+	var from *origin
+	if e.Goroutine != "" || e.Step != "" {
+		from = &origin{e.Goroutine, e.Step}
 	}
-	return storedEntry{e.Time.UnixNano(), e.Kind, bytes.Clone(e.Data), false} // the caller may modify its slice
+	if e.Blob != "" {
+		return storedEntry{e.Time.UnixNano(), e.Kind, json.RawMessage(e.Blob), true, from}
+	}
+	return storedEntry{e.Time.UnixNano(), e.Kind, bytes.Clone(e.Data), false, from} // the caller may modify its slice
 }
 
 func (s *storedEntry) entry(seq uint64) Entry {
 	e := Entry{Seq: seq, Time: time.Unix(0, s.unixNano), Kind: s.kind}
+	if s.origin != nil {
+		e.Goroutine, e.Step = s.origin.goroutine, s.origin.step
+	}
 	if s.isBlob {
 		e.Blob = string(s.data)
 	} else {

@@ -29,7 +29,7 @@ func (e Entry) Public() (Entry, bool) {
 
 // at returns the entry with the place of another.
 func (e Entry) at(place Entry) Entry {
-	e.Seq, e.Time = place.Seq, place.Time
+	e.Seq, e.Time, e.Goroutine = place.Seq, place.Time, place.Goroutine
 	e.decoded = nil
 	return e
 }

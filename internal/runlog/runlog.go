@@ -30,6 +30,7 @@ const (
 	KindWithdrawn Kind = "withdrawn"
 	KindSleeping  Kind = "sleeping"
 	KindWoken     Kind = "woken"
+	KindRepeated  Kind = "repeated"
 	KindAdopted   Kind = "adopted"
 	KindSampling  Kind = "sampling"
 	KindFinished  Kind = "finished"
@@ -37,14 +38,14 @@ const (
 
 // EntryKinds returns the kinds of entries that aren't events.
 func EntryKinds() []Kind {
-	return []Kind{KindStarted, KindQueued, KindClaimed, KindAsked, KindAnswered, KindStepped, KindWithdrawn, KindSleeping, KindWoken, KindAdopted, KindSampling, KindFinished}
+	return []Kind{KindStarted, KindQueued, KindClaimed, KindAsked, KindAnswered, KindStepped, KindWithdrawn, KindSleeping, KindWoken, KindRepeated, KindAdopted, KindSampling, KindFinished}
 }
 
 // IsEvent reports whether k is a kind of event that a generator yields to be
 // shown: status, progress, log, chunk, toast or artifact.
 func (k Kind) IsEvent() bool {
 	switch k {
-	case KindStarted, KindQueued, KindClaimed, KindAsked, KindAnswered, KindStepped, KindWithdrawn, KindSleeping, KindWoken, KindAdopted, KindSampling, KindFinished:
+	case KindStarted, KindQueued, KindClaimed, KindAsked, KindAnswered, KindStepped, KindWithdrawn, KindSleeping, KindWoken, KindRepeated, KindAdopted, KindSampling, KindFinished:
 		return false
 	}
 	return true
@@ -61,6 +62,13 @@ type Entry struct {
 	// Blob is the digest of the data if it is too large for an entry; Data is
 	// then empty.
 	Blob string `json:"blob,omitempty"`
+
+	// Goroutine is the goroutine of the generator that an event or a call comes from; see
+	// [generators.Run.Goroutine]. It is empty in what the generator itself yields, and in
+	// entries of earlier versions; see [Claimed].
+	Goroutine string `json:"goroutine,omitempty"`
+	// Step is the key of the step whose function yielded the event; empty for none.
+	Step string `json:"step,omitempty"`
 
 	// decoded is the value that Data encodes if NewEntry made the entry, so that
 	// Decode need not decode it. Logs don't store it.

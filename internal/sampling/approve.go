@@ -1,39 +1,61 @@
 package sampling
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
+	"strings"
 
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/engine"
+	"github.com/photon-beam/beam/internal/rawjson"
 	"github.com/photon-beam/beam/internal/runlog"
 )
 
 // Surface is the surface that models' answers are recorded with.
 const Surface = "model"
 
-// A Decision approves a request to a model. The zero value approves it as it was asked,
-// for the model that suits it best, without review.
+// A Decision approves a request to a model. The zero value approves the version that was
+// approved last, for the model that it was approved for, or else the request as it was
+// asked, for the model that suits it best; without review.
 type Decision struct {
 	// Call is the number that the call should get, one more than that of the latest call
 	// that the person has seen; 0 if any will do.
 	Call int `json:"call,omitempty"`
-	// Model is the name of a configured model; empty for the best one.
+	// Model is the name of a configured model; empty as above.
 	Model string `json:"model,omitempty"`
-	// Messages, SystemPrompt and MaxTokens replace those of the request; nil and 0 keep
-	// them.
-	Messages     []ask.SampleMessage `json:"messages,omitempty"`
-	SystemPrompt *string             `json:"systemPrompt,omitempty"`
-	MaxTokens    int                 `json:"maxTokens,omitempty"`
+	// Original drops the changes of earlier approvals.
+	Original bool `json:"original,omitempty"`
+	// What follows replaces members of the request; nil and 0 keep them.
+	Messages      []ask.SampleMessage `json:"messages,omitempty"`
+	SystemPrompt  *string             `json:"systemPrompt,omitempty"`
+	MaxTokens     int                 `json:"maxTokens,omitempty"`
+	Temperature   *float64            `json:"temperature,omitempty"`
+	StopSequences []string            `json:"stopSequences,omitempty"`
+	Tools         []json.RawMessage   `json:"tools,omitempty"`
+	ToolChoice    *ask.ToolChoice     `json:"toolChoice,omitempty"`
+	// Omit names members that are left out, of those in omissions.
+	Omit []string `json:"omit,omitempty"`
 	// Review keeps the reply until a person returns it.
 	Review bool `json:"review,omitempty"`
 	// Standing also approves later requests; nil approves this one only.
 	Standing *StandingRequest `json:"standing,omitempty"`
+}
+
+// omissions are the members of a request that can be left out. The limit can't: what a
+// standing approval covers depends on it.
+var omissions = map[string]func(*ask.SampleRequest){
+	"systemPrompt":  func(r *ask.SampleRequest) { r.SystemPrompt = "" },
+	"temperature":   func(r *ask.SampleRequest) { r.Temperature = nil },
+	"stopSequences": func(r *ask.SampleRequest) { r.StopSequences = nil },
+	"tools":         func(r *ask.SampleRequest) { r.Tools = nil },
+	"toolChoice":    func(r *ask.SampleRequest) { r.ToolChoice = nil },
 }
 
 // Approve sends an open question to a model, and returns when that is recorded. The error
@@ -46,12 +68,16 @@ func (s *Service) Approve(ctx context.Context, caller generators.Caller, surface
 	if err := d.Standing.check(open); err != nil {
 		return err
 	}
-	approval, body, err := s.prepare(open, d)
+	state, err := s.State(ctx, caller, askID)
+	if err != nil {
+		return err
+	}
+	approval, body, err := s.prepare(open, state, d)
 	if err != nil {
 		return err
 	}
 	approval.By, approval.Surface = &caller, surface
-	c, err := s.begin(caller, askID, d.Call, approval, body, nil)
+	c, err := s.begin(caller, askID, cmp.Or(d.Call, state.Call+1), approval, body, nil)
 	if err != nil {
 		return err
 	}
@@ -63,77 +89,107 @@ func (s *Service) Approve(ctx context.Context, caller generators.Caller, surface
 }
 
 // prepare returns what is approved, and the bytes to be sent.
-func (s *Service) prepare(open engine.OpenAsk, d Decision) (runlog.Approval, []byte, error) {
-	request, edited, err := d.apply(open.Question)
+func (s *Service) prepare(open engine.OpenAsk, state *State, d Decision) (runlog.Approval, []byte, error) {
+	asked := open.Question.Sample
+	request, err := d.apply(asked, state)
 	if err != nil {
 		return runlog.Approval{}, nil, err
 	}
-	best := s.models.Rank(request)[0].Model
-	model := best
+	if request, err = s.engine.MaskSample(open.ID, request); err != nil {
+		return runlog.Approval{}, nil, err
+	}
+	model := s.choose(request, state)
 	if d.Model != "" {
 		if model = s.models.Lookup(d.Model); model == nil {
 			return runlog.Approval{}, nil, invalid("model", fmt.Sprintf("must be one of the configured models; there is no %q", d.Model))
 		}
 	}
-	if model.MaxTokens > 0 && request.MaxTokens > model.MaxTokens {
-		limited := *request
-		limited.MaxTokens = model.MaxTokens
-		request, edited = &limited, true
-	}
-	body, err := model.Encode(request)
+	body, err := model.Encode(limit(request, model))
 	if err != nil {
 		return runlog.Approval{}, nil, invalid("model", err.Error())
 	}
 	a := runlog.Approval{Model: model.Name, ID: model.ID, Endpoint: model.Endpoint, Digest: digest(body), Review: d.Review}
-	if edited {
+	if !isSame(asked, request) {
 		a.Request = request
 	}
 	return a, body, nil
 }
 
-// apply returns the request with the decision's changes, and whether there are any.
-func (d *Decision) apply(q *ask.Question) (_ *ask.SampleRequest, edited bool, err error) {
-	r := *q.Sample
+// apply returns the request with the decision's changes.
+func (d *Decision) apply(asked *ask.SampleRequest, state *State) (*ask.SampleRequest, error) {
+	r := *asked
+	if !d.Original {
+		r = *state.Request(asked)
+	}
+	for _, name := range d.Omit {
+		omit := omissions[name]
+		if omit == nil {
+			return nil, invalid("omit", "must have names of "+strings.Join(slices.Sorted(maps.Keys(omissions)), ", "))
+		}
+		omit(&r)
+	}
 	if d.Messages != nil {
-		r.Messages = slices.Clone(d.Messages)
+		r.Messages = d.Messages
 	}
 	if d.SystemPrompt != nil {
 		r.SystemPrompt = *d.SystemPrompt
 	}
-	if d.MaxTokens < 0 {
-		return nil, false, invalid("maxTokens", "must be at least 1")
+	if d.Temperature != nil {
+		r.Temperature = d.Temperature
 	}
-	if d.MaxTokens > 0 {
-		r.MaxTokens = d.MaxTokens
+	if d.StopSequences != nil {
+		r.StopSequences = d.StopSequences
 	}
-	before, _ := json.Marshal(q.Sample)
-	after, err := json.Marshal(&r)
-	if err != nil {
-		return nil, false, invalid("messages", "must be messages as MCP defines them")
+	if d.Tools != nil {
+		r.Tools = d.Tools
 	}
-	return &r, string(before) != string(after), checkMessages(r.Messages, len(after))
+	if d.ToolChoice != nil {
+		r.ToolChoice = d.ToolChoice
+	}
+	r.MaxTokens = cmp.Or(d.MaxTokens, r.MaxTokens)
+	return &r, checkRequest(&r)
 }
 
 // limits on an edited request.
 const (
-	maxMessages = 1000
-	maxRequest  = 8 << 20 // bytes of JSON
+	maxMessages      = 1000
+	maxStopSequences = 100
+	maxTools         = 500
+	maxRequest       = 8 << 20 // bytes of JSON
 )
 
-// checkMessages returns an error for messages that no model could be sent.
-func checkMessages(messages []ask.SampleMessage, size int) error {
+// checkRequest returns an error for a request that no model could be sent.
+func checkRequest(r *ask.SampleRequest) error {
+	raw, err := json.Marshal(r)
 	switch {
-	case len(messages) == 0 || len(messages) > maxMessages:
-		return invalid("messages", fmt.Sprintf("must be 1 to %d; there are %d", maxMessages, len(messages)))
-	case size > maxRequest:
+	case err != nil:
+		return invalid("messages", "must be messages as MCP defines them")
+	case r.MaxTokens < 1:
+		return invalid("maxTokens", "must be at least 1")
+	case r.Temperature != nil && *r.Temperature < 0:
+		return invalid("temperature", "must be a number that isn't negative")
+	case len(r.StopSequences) > maxStopSequences || slices.Contains(r.StopSequences, ""):
+		return invalid("stopSequences", fmt.Sprintf("must be at most %d texts that aren't empty", maxStopSequences))
+	case len(r.Tools) > maxTools:
+		return invalid("tools", fmt.Sprintf("must be at most %d", maxTools))
+	case r.ToolChoice != nil && !slices.Contains([]string{"", "auto", "required", "none"}, r.ToolChoice.Mode):
+		return invalid("toolChoice", "must be auto, required or none")
+	case len(r.Messages) == 0 || len(r.Messages) > maxMessages:
+		return invalid("messages", fmt.Sprintf("must be 1 to %d; there are %d", maxMessages, len(r.Messages)))
+	case len(raw) > maxRequest:
 		return invalid("messages", fmt.Sprintf("must be at most %d bytes in all", maxRequest))
 	}
-	for i, m := range messages {
+	for i, m := range r.Messages {
 		if m.Role != ask.RoleUser && m.Role != ask.RoleAssistant {
 			return invalid("messages", fmt.Sprintf("must be the user's or the assistant's; number %d is of %q", i+1, m.Role))
 		}
 		if _, err := m.Blocks(); err != nil {
 			return invalid("messages", fmt.Sprintf("must have content; that of number %d %v", i+1, err))
+		}
+	}
+	for i, raw := range r.Tools {
+		if rawjson.TypeName(rawjson.Member(raw, "name")) != rawjson.TextType || rawjson.TypeName(rawjson.Member(raw, "inputSchema")) != rawjson.ObjectType {
+			return invalid("tools", fmt.Sprintf("must have a name and an inputSchema; number %d has not", i+1))
 		}
 	}
 	return nil
@@ -146,14 +202,6 @@ func invalid(field, message string) error {
 func digest(body []byte) string {
 	sum := sha256.Sum256(body)
 	return hex.EncodeToString(sum[:])
-}
-
-// requestOf returns the request that an approval is of.
-func requestOf(open engine.OpenAsk, a runlog.Approval) *ask.SampleRequest {
-	if a.Request != nil {
-		return a.Request
-	}
-	return open.Question.Sample
 }
 
 // Stop ends the call of a model in progress. The question stays open. The error is the
@@ -190,7 +238,7 @@ func (s *Service) Return(ctx context.Context, caller generators.Caller, surface,
 	}
 	result := *state.End.Result
 	if edited != nil && *edited != result.Text() {
-		result.Content = replaceText(result, *edited)
+		result.Content, result.Edited = replaceText(result, *edited), true
 	}
 	return s.engine.Answer(ctx, caller, askID, acceptResult(result), surface)
 }

@@ -61,12 +61,13 @@ func (s *Service) begin(caller generators.Caller, askID string, number int, a ru
 		s.calls.Done()
 		return nil, err
 	}
+	model := s.models.Lookup(a.Model)
+	request := requestOf(open, a, model)
 	c := &call{
-		service: s, askID: askID, number: number, photon: open.Photon, owner: open.Owner, approval: a, model: s.models.Lookup(a.Model), body: body,
-		input: llm.EstimateTokens(requestOf(open, a)), standing: standing, caller: callers.Operator(),
+		service: s, askID: askID, number: number, photon: open.Photon, owner: open.Owner, approval: a, model: model, body: body,
+		input: llm.EstimateTokens(request), reserved: mostTokens(request), standing: standing, caller: callers.Operator(),
 		done: make(chan struct{}), arrived: make(chan struct{}, 1),
 	}
-	c.reserved = mostTokens(requestOf(open, a))
 	c.ctx, c.cancel = context.WithCancelCause(s.ctx)
 	s.mu.Lock()
 	s.running[askID] = c

@@ -30,6 +30,7 @@ type prompt struct {
 
 	MaxTokens int    `json:"maxTokens,omitempty"` // 1000
 	Hint      string `json:"hint,omitempty"`
+	Full      bool   `json:"full,omitempty"` // with a temperature, a stop sequence and a choice of tools
 }
 
 // askModel asks a model, as often as the input says, and returns what it said.
@@ -43,11 +44,18 @@ func askModel(_ context.Context, in prompt, yield generators.Yield) (string, err
 		if in.Hint != "" {
 			request.ModelPreferences = &ask.ModelPreferences{Hints: []ask.ModelHint{{Name: in.Hint}}}
 		}
+		if in.Full {
+			request.Temperature, request.StopSequences = new(0.2), []string{"END"}
+			request.ToolChoice = &ask.ToolChoice{Mode: "auto"}
+		}
 		r, err := ask.Sample(yield, fmt.Sprint("q", i), request)
 		if err != nil {
 			return said, err
 		}
 		said += r.Model + ": " + r.Text() + " (" + r.StopReason + ")"
+		if r.Edited {
+			said += " edited"
+		}
 	}
 	return said, nil
 }
@@ -161,6 +169,13 @@ func endOf(call int) func(runlog.Entry) bool {
 func (b *beam) ask(text string) (run, askID string) {
 	b.t.Helper()
 	run = b.start("asker", prompt{Text: text}, false)
+	return run, runlog.AskID(run, b.waitFor(run, kind(runlog.KindAsked)).Seq)
+}
+
+// askFull is ask with a request that has all parameters.
+func (b *beam) askFull() (run, askID string) {
+	b.t.Helper()
+	run = b.start("asker", prompt{Text: "x", Full: true}, false)
 	return run, runlog.AskID(run, b.waitFor(run, kind(runlog.KindAsked)).Seq)
 }
 

@@ -1,30 +1,38 @@
 package sampling
 
 import (
+	"context"
+
 	"github.com/photon-beam/beam/ask"
+	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/callers"
+	"github.com/photon-beam/beam/internal/engine"
 	"github.com/photon-beam/beam/internal/llm"
 )
 
-// An Offer is what a person may choose from to approve a request.
+// An Offer is what a person may choose from to approve a version of a request.
 type Offer struct {
 	Candidates []llm.Candidate // the best first
+	Choice     llm.Candidate   // that of the latest approval if it can take the request, or else the best
 	Tokens     int             // an estimate of the request's
-	Body       []byte          // what is sent to the best model; nil if no model can take the request
-	Problem    string          // why the best model can't take it
+	Body       []byte          // what is sent to the choice; nil if it can't take the request
+	Problem    string          // why the choice can't take it
 }
 
-// NewOffer returns how a request would be sent. There is none, nil, if models is nil.
-func NewOffer(models *llm.Models, r *ask.SampleRequest) *Offer {
+// NewOffer returns how a version of a request would be sent. There is none, nil, if models
+// is nil.
+func NewOffer(models *llm.Models, r *ask.SampleRequest, state *State) *Offer {
 	if models == nil || r == nil {
 		return nil
 	}
 	o := &Offer{Candidates: models.Rank(r), Tokens: llm.EstimateTokens(r)}
-	best := o.Candidates[0]
-	limited := *r
-	if best.MaxTokens > 0 {
-		limited.MaxTokens = min(r.MaxTokens, best.MaxTokens)
+	o.Choice = o.Candidates[0]
+	for _, c := range o.Candidates {
+		if a := state.Approval; c.Name == a.Model && c.ID == a.ID && c.Endpoint == a.Endpoint && c.Unfit == "" {
+			o.Choice = c
+		}
 	}
-	body, err := best.Encode(&limited)
+	body, err := o.Choice.Encode(limit(r, o.Choice.Model))
 	if err != nil {
 		o.Problem = err.Error()
 		return o
@@ -42,10 +50,79 @@ type Description struct {
 	Result   *ask.SampleResult  `json:"result,omitempty"` // the reply that waits to be returned
 	Error    string             `json:"error,omitempty"`  // why there is no reply
 	Notices  []string           `json:"notices,omitempty"`
-	Tokens   int                `json:"estimatedTokens"` // of the request
-	Models   []ModelDescription `json:"models"`          // the best first
-	Body     string             `json:"body,omitempty"`  // the bytes that are sent to the best model
+	Models   []ModelDescription `json:"models"` // the best first
 	Standing string             `json:"standing,omitempty"`
+	Version
+}
+
+// A Version is a request as it is sent.
+type Version struct {
+	// Request is nil if it is as it was asked; Changes is what differs, in the unified format.
+	Request   *ask.SampleRequest `json:"request,omitempty"`
+	Changes   string             `json:"changes,omitempty"`
+	ChangedBy string             `json:"changedBy,omitempty"` // what people call who changed it
+	Choice    string             `json:"choice"`              // the model that it is sent to
+	Tokens    int                `json:"estimatedTokens"`
+	Body      string             `json:"body,omitempty"` // the bytes that are sent
+}
+
+// Describe returns where a question stands, and how it is sent unless a person changes it.
+func (s *Service) Describe(asked *ask.SampleRequest, state *State) Description {
+	r := state.Request(asked)
+	offer := NewOffer(s.models, r, state)
+	d := Description{
+		Phase: state.Phase, Call: state.Call, Model: state.Approval.Model, Text: state.Text(), Notices: state.Notices, Standing: state.Approval.Standing,
+		Version: DescribeVersion(asked, r, offer.Choice.Model, offer.Body),
+	}
+	if by := state.ChangedBy; by != nil {
+		d.ChangedBy = callers.Describe(by.ID, by.Name)
+	}
+	if state.End != nil {
+		d.Result, d.Error = state.End.Result, state.End.Error
+	}
+	for _, c := range offer.Candidates {
+		model := describeModel(c.Model)
+		model.Unfit = c.Unfit
+		d.Models = append(d.Models, model)
+	}
+	return d
+}
+
+// DescribeVersion returns a version of a request that is sent to a model, in a body.
+func DescribeVersion(asked, r *ask.SampleRequest, model *llm.Model, body []byte) Version {
+	v := Version{Choice: model.Name, Tokens: llm.EstimateTokens(r), Body: string(body)}
+	if !isSame(asked, r) {
+		v.Request = r
+	}
+	if changes := Changes(asked, r); changes != nil {
+		v.Changes = string(changes.Body)
+	}
+	return v
+}
+
+// Preview returns what an approval would send now, and sends nothing. The error is that of
+// [Service.Approve].
+func (s *Service) Preview(ctx context.Context, caller generators.Caller, askID string, d Decision) (Version, error) {
+	open, err := s.openSample(ctx, caller, askID)
+	if err != nil {
+		return Version{}, err
+	}
+	state, err := s.State(ctx, caller, askID)
+	if err != nil {
+		return Version{}, err
+	}
+	if d.Call != 0 && d.Call != state.Call+1 {
+		return Version{}, engine.ErrSamplingChanged
+	}
+	a, body, err := s.prepare(open, state, d)
+	if err != nil {
+		return Version{}, err
+	}
+	r := open.Question.Sample
+	if a.Request != nil {
+		r = a.Request
+	}
+	return DescribeVersion(open.Question.Sample, r, s.models.Lookup(a.Model), body), nil
 }
 
 // A ModelDescription is a configured model, for programs.
@@ -59,24 +136,6 @@ type ModelDescription struct {
 	Accepts      []string `json:"accepts"`
 	MaxTokens    int      `json:"maxTokens,omitempty"`
 	Unfit        string   `json:"unfit,omitempty"` // why the model can't take the request
-}
-
-// Describe returns where a question stands.
-func (s *Service) Describe(r *ask.SampleRequest, state *State) Description {
-	offer := NewOffer(s.models, r)
-	d := Description{
-		Phase: state.Phase, Call: state.Call, Model: state.Approval.Model, Text: state.Text(), Notices: state.Notices,
-		Tokens: offer.Tokens, Body: string(offer.Body), Standing: state.Approval.Standing,
-	}
-	if state.End != nil {
-		d.Result, d.Error = state.End.Result, state.End.Error
-	}
-	for _, c := range offer.Candidates {
-		model := describeModel(c.Model)
-		model.Unfit = c.Unfit
-		d.Models = append(d.Models, model)
-	}
-	return d
 }
 
 // DescribeModels returns the configured models in the order of their file.

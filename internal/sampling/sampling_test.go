@@ -23,7 +23,7 @@ func TestApprove(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	offered := sampling.NewOffer(models, question.Question.Sample).Body
+	offered := sampling.NewOffer(models, question.Question.Sample, sampling.NewState()).Body
 	if n := len(s.Requests()); n != 0 {
 		t.Fatalf("%d requests were sent before the approval", n)
 	}
@@ -142,7 +142,7 @@ func TestReview(t *testing.T) {
 	if err := b.Return(t.Context(), ada, "browser", id, new("Sense.")); err != nil {
 		t.Fatal(err)
 	}
-	if got := b.result(run); got != "served: Sense. (endTurn)" {
+	if got := b.result(run); got != "served: Sense. (endTurn) edited" {
 		t.Errorf("the run got %q", got)
 	}
 	run, id = review()

@@ -217,7 +217,7 @@ func (s *Service) repeatBody(operator generators.Caller, id string, state *State
 	case err != nil:
 		return nil, ""
 	}
-	body, err = model.Encode(requestOf(open, a))
+	body, err = model.Encode(requestOf(open, a, model))
 	if err != nil || digest(body) != a.Digest {
 		return nil, "This version of Beam would send something else. Approve the request again."
 	}

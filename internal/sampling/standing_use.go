@@ -61,18 +61,18 @@ func (s *Service) approveByStanding(askID string) error {
 		return err
 	}
 	for _, a := range s.covering(open) {
-		approval, body, err := s.prepare(open, Decision{Model: a.Model})
+		approval, body, err := s.prepare(open, NewState(), Decision{Model: a.Model})
 		if err != nil {
 			continue // a person sees why
 		}
-		most := mostTokens(requestOf(open, approval))
+		most := mostTokens(requestOf(open, approval, s.models.Lookup(approval.Model)))
 		summary, ok := s.take(a, most)
 		if !ok {
 			continue
 		}
 		approval.Standing, approval.By, approval.Surface = summary, &a.By, Surface
-		c, err := s.begin(operator, askID, 0, approval, body, a)
-		if err != nil { // a person was faster
+		c, err := s.begin(operator, askID, firstCall, approval, body, a)
+		if err != nil { // a person was faster, now or before
 			s.giveBack(a, 1, most)
 			return nil
 		}
@@ -81,6 +81,10 @@ func (s *Service) approveByStanding(askID string) error {
 	}
 	return nil
 }
+
+// firstCall is the number of the only call that a standing approval makes for a question: a
+// person who has decided about it may have removed something.
+const firstCall = 1
 
 // covering returns the standing approvals for a question's tool and owner, oldest first.
 func (s *Service) covering(open engine.OpenAsk) []*Standing {

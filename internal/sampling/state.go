@@ -4,6 +4,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/runlog"
 )
 
@@ -28,6 +29,9 @@ type State struct {
 	Began    time.Time
 	Notices  []string
 	End      *runlog.EndOfSampling // of the latest call; nil while it is in progress
+	// ChangedBy is who made the version of the request that the latest call sends; nil if
+	// that is as it was asked.
+	ChangedBy *generators.Caller
 
 	text strings.Builder
 }
@@ -43,7 +47,13 @@ func (s *State) Text() string { return s.text.String() }
 func (s *State) Apply(at time.Time, d runlog.Sampling) (appended string) {
 	switch {
 	case d.Approved != nil:
-		*s = State{Call: d.Call, Phase: Replying, Approval: *d.Approved, Began: at}
+		changedBy := d.Approved.By
+		if before := s.Approval.Request; d.Approved.Request == nil {
+			changedBy = nil
+		} else if before != nil && isSame(before, d.Approved.Request) {
+			changedBy = s.ChangedBy
+		}
+		*s = State{Call: d.Call, Phase: Replying, Approval: *d.Approved, Began: at, ChangedBy: changedBy}
 	case d.Ended != nil:
 		s.End, s.Phase = d.Ended, phaseAfter(d.Ended)
 	case d.Notice != "":

@@ -18,23 +18,23 @@ import (
 // What a person does with a request to a model besides sending it to one. No model has such
 // a name.
 const (
-	choiceAnswer = ""
+	choiceAnswer = "!"
 	choiceChange = "?"
 )
 
 // An approval is what a person fills in to send a request to a model.
 type approval struct {
 	question *Question
-	choice   string // a model, or one of the above
+	choice   string // a model, or one of the above; empty until the person has chosen
 	// The changes, if choice is choiceChange.
 	model, system, message, limit string
 	scope, later                  string // of a standing approval
 }
 
 func newApproval(q *Question) *approval {
-	a := &approval{question: q, choice: q.Models[0].Name, model: q.Models[0].Name}
-	if q.Sample != nil {
-		a.system, a.limit = q.Sample.SystemPrompt, strconv.Itoa(q.Sample.MaxTokens)
+	a := &approval{question: q, model: q.Models[0].Name}
+	if r := q.request(); r != nil {
+		a.system, a.limit = r.SystemPrompt, strconv.Itoa(r.MaxTokens)
 		a.message, _ = a.lastText()
 	}
 	return a
@@ -42,7 +42,7 @@ func newApproval(q *Question) *approval {
 
 // lastText returns the text of the last message, if that is all that the message has.
 func (a *approval) lastText() (string, bool) {
-	messages := a.question.Sample.Messages
+	messages := a.question.request().Messages
 	if len(messages) == 0 {
 		return "", false
 	}
@@ -114,21 +114,25 @@ func (a *approval) answer() (_ runs.Answer, ok bool) {
 	case choiceChange:
 		return runs.Answer{Action: ask.Accept, Approve: a.decision()}, true
 	}
-	return runs.Answer{Action: ask.Accept, Approve: &sampling.Decision{Model: a.choice}}, true
+	return runs.Answer{Action: ask.Accept, Approve: &sampling.Decision{Call: a.call(), Model: a.choice}}, true
 }
 
-// decision returns the changes. What was not changed stays as it is, byte for byte.
+// call is the number that the call gets if the person has seen where the request stands.
+func (a *approval) call() int { return a.question.Stands.Call + 1 }
+
+// decision returns the changes to the version that was approved last. What was not changed
+// stays as it is, byte for byte.
 func (a *approval) decision() *sampling.Decision {
-	d := &sampling.Decision{Model: a.model}
-	asked := a.question.Sample
-	if a.system != asked.SystemPrompt {
+	d := &sampling.Decision{Call: a.call(), Model: a.model}
+	shown := a.question.request()
+	if a.system != shown.SystemPrompt {
 		d.SystemPrompt = &a.system
 	}
-	if n, err := strconv.Atoi(strings.TrimSpace(a.limit)); err == nil && n != asked.MaxTokens {
+	if n, err := strconv.Atoi(strings.TrimSpace(a.limit)); err == nil && n != shown.MaxTokens {
 		d.MaxTokens = n
 	}
 	if text, ok := a.lastText(); ok && a.message != text {
-		d.Messages = slices.Clone(asked.Messages)
+		d.Messages = slices.Clone(shown.Messages)
 		last := &d.Messages[len(d.Messages)-1]
 		last.Content = ask.FromUser(ask.TextBlock(a.message)).Content
 	}

@@ -40,7 +40,7 @@ func (l *Lines) askApproval(ctx context.Context, a *approval) error {
 			return err
 		}
 	}
-	limit := a.question.Sample.MaxTokens
+	limit := a.question.request().MaxTokens
 	if n, err = l.readNumber(ctx, fmt.Sprintf("At most this many tokens [%d]: ", limit), limit, maxCount); err != nil {
 		return err
 	}

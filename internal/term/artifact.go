@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"mime"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -62,14 +63,17 @@ func (r *artifacts) body(a *generators.Artifact) (text string, shown bool) {
 		return "", false
 	case mediaType == generators.TableType:
 		var t generators.Table
-		if decodeNumbers(a.Body, &t) == nil {
+		longer := func(row []any) bool { return len(row) > len(t.Columns) } // in logs of earlier versions
+		if decodeNumbers(a.Body, &t) == nil && !slices.ContainsFunc(t.Rows, longer) {
 			return r.table(t), true
 		}
+		return r.json(a.Body), true
 	case mediaType == generators.ChartType:
 		var c generators.Chart
-		if json.Unmarshal(a.Body, &c) == nil {
+		if json.Unmarshal(a.Body, &c) == nil && slices.Contains([]generators.ChartKind{generators.Bars, generators.Lines, generators.Areas, generators.Histogram}, c.Kind) {
 			return r.chart(c), true
 		}
+		return r.json(a.Body), true
 	case mediaType == generators.MarkdownType:
 		return r.markdown(r.cut(a.Body)), true
 	case mediaType == generators.JSONType || strings.HasSuffix(mediaType, "+json"):

@@ -16,21 +16,27 @@ import (
 )
 
 // Forms asks with forms that fill in the terminal.
-type Forms struct{ Terminal *Terminal }
+type Forms struct {
+	Terminal *Terminal
+	guard    guard
+}
 
 var _ Asker = (*Forms)(nil)
 
 // Ask implements [Asker].
 func (f *Forms) Ask(ctx context.Context, q *Question, invalid *generators.InvalidError) (runs.Answer, error) {
 	values := newFieldValues(q, invalid)
+	wait := f.guard.wait(q)
 	for {
-		err := f.run(ctx, values.form(), values.heading(styles(f.Terminal.Color)), "esc: decline, or answer later")
+		err := f.run(ctx, values.form(), values.heading(styles(f.Terminal.Color)), "esc: decline, or answer later", wait)
 		switch {
 		case err == nil:
+			f.guard.answered = time.Now()
 			return values.answer()
 		case !errors.Is(err, ErrParked):
 			return runs.Answer{}, err
 		}
+		wait = 0
 		choice, err := f.leave(ctx, q)
 		switch {
 		case errors.Is(err, ErrParked): // Esc, once more
@@ -72,16 +78,20 @@ func (f *Forms) leave(ctx context.Context, q *Question) (choice string, err erro
 		huh.NewOption("Dismiss, without choosing", leaveDismiss), huh.NewOption("Leave it open, and watch the run", leaveOpen), huh.NewOption(exit, leaveRun),
 	}
 	form := huh.NewForm(huh.NewGroup(huh.NewSelect[string]().Title("The question stays open").Options(options...).Value(&choice)))
-	err = f.run(ctx, form, func(int) string { return "" }, "esc: back to the question")
+	err = f.run(ctx, form, func(int) string { return "" }, "esc: back to the question", 0)
 	return choice, err
 }
 
 // run shows a form with what is above and below it until the form is completed or left,
-// and removes it from the screen.
-func (f *Forms) run(ctx context.Context, form *huh.Form, heading func(width int) string, keyHelp string) error {
+// and removes it from the screen. It takes no key that was pressed before the form was
+// drawn, nor for a time after that.
+func (f *Forms) run(ctx context.Context, form *huh.Form, heading func(width int) string, keyHelp string, wait time.Duration) error {
 	keys := huh.NewDefaultKeyMap()
 	keys.Quit.SetEnabled(false) // formModel handles it
-	m := &formModel{form: form.WithTheme(huh.ThemeFunc(huh.ThemeBase16)).WithKeyMap(keys), heading: heading, keyHelp: styles(f.Terminal.Color).paint(faint, keyHelp)}
+	m := &formModel{
+		form: form.WithTheme(huh.ThemeFunc(formTheme)).WithKeyMap(keys), heading: heading, keyHelp: keyHelp, style: styles(f.Terminal.Color),
+		wait: max(wait, drawTime), early: discardInput(f.Terminal.In.Fd()),
+	}
 	program := tea.NewProgram(m, tea.WithInput(f.Terminal.In), tea.WithOutput(f.Terminal.Err), tea.WithoutSignalHandler())
 	stop := context.AfterFunc(ctx, func() { program.Send(withdrawn{}) })
 	defer stop()
@@ -94,10 +104,24 @@ func (f *Forms) run(ctx context.Context, form *huh.Form, heading func(width int)
 	return m.outcome
 }
 
+// formTheme has the terminal's own colors. The selected button can be told from the other
+// without them.
+func formTheme(isDark bool) *huh.Styles {
+	t := huh.ThemeBase16(isDark)
+	for _, field := range []*huh.FieldStyles{&t.Focused, &t.Blurred} {
+		field.FocusedButton = field.FocusedButton.Padding(0, 1).Transform(func(label string) string { return "[" + label + "]" })
+	}
+	return t
+}
+
+// drawTime is longer than the program takes to draw what it shows, 60 times a second.
+const drawTime = 40 * time.Millisecond
+
 // The messages of a formModel.
 type (
 	withdrawn struct{} // the question is no longer to be asked
 	second    struct{} // the time left has changed
+	opened    struct{} // the form takes keys
 )
 
 func tickSecond() tea.Cmd { return tea.Tick(time.Second, func(time.Time) tea.Msg { return second{} }) }
@@ -107,8 +131,12 @@ func tickSecond() tea.Cmd { return tea.Tick(time.Second, func(time.Time) tea.Msg
 type formModel struct {
 	form    *huh.Form
 	heading func(width int) string
-	keyHelp string
+	keyHelp string // shown while keys are taken
+	style   styles
 	size    tea.WindowSizeMsg // of the terminal; zero until it is known
+	wait    time.Duration     // after the form is drawn, until it takes keys
+	open    bool              // takes keys
+	early   bool              // keys were pressed before that
 	done    bool
 	outcome error
 }
@@ -125,13 +153,26 @@ func (m *formModel) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		return m.quit(errSettledElsewhere)
 	case second:
 		return m, tickSecond()
+	case opened:
+		m.open = true
+		return m, nil
 	case tea.WindowSizeMsg: // the form has what is left of the height
+		var open tea.Cmd
+		if m.size.Width == 0 {
+			open = tea.Tick(m.wait, func(time.Time) tea.Msg { return opened{} })
+		}
 		m.size = event
-		return m, m.resize()
+		return m, tea.Batch(m.resize(), open)
+	case tea.PasteMsg:
+		if !m.open {
+			return m.tooEarly()
+		}
 	case tea.KeyPressMsg:
 		switch {
 		case event.String() == "ctrl+c":
 			return m.quit(ErrInterrupted)
+		case !m.open:
+			return m.tooEarly()
 		case event.String() == "esc" && !m.isFiltering():
 			return m.quit(ErrParked)
 		}
@@ -146,13 +187,18 @@ func (m *formModel) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	return m, tea.Batch(cmd, m.resize()) // a description that says what is wrong takes a line
 }
 
+func (m *formModel) tooEarly() (tea.Model, tea.Cmd) {
+	m.early = true
+	return m, m.resize()
+}
+
 // resize gives the form what the heading and the footer leave of the terminal's height.
 func (m *formModel) resize() tea.Cmd {
 	if m.size.Width == 0 {
 		return nil
 	}
 	rest := m.size
-	rest.Height = max(rest.Height-strings.Count(m.heading(rest.Width), "\n")-2, 3)
+	rest.Height = max(rest.Height-strings.Count(m.heading(rest.Width)+m.footer(rest.Width), "\n")-2, 3)
 	_, cmd := m.form.Update(rest)
 	return cmd
 }
@@ -172,5 +218,19 @@ func (m *formModel) View() tea.View {
 	if m.done || m.size.Width == 0 {
 		return tea.NewView("")
 	}
-	return tea.NewView(m.heading(m.size.Width) + strings.TrimRight(m.form.View(), "\n") + "\n" + ansi.Truncate(m.keyHelp, m.size.Width, "…"))
+	return tea.NewView(m.heading(m.size.Width) + strings.TrimRight(m.form.View(), "\n") + "\n" + m.footer(m.size.Width))
+}
+
+// footer returns what is below the form: the keys that leave it, once it takes keys, and
+// that some came too early.
+func (m *formModel) footer(width int) string {
+	help := "one moment …"
+	if m.open {
+		help = m.keyHelp
+	}
+	help = m.style.paint(faint, ansi.Truncate(help, width, "…"))
+	if m.early {
+		help = m.style.paint(yellow, wrap(tooEarly, width)) + "\n" + help
+	}
+	return help
 }

@@ -1,6 +1,7 @@
 package term
 
 import (
+	"encoding/json"
 	"errors"
 	"net/url"
 	"strconv"
@@ -24,14 +25,14 @@ type fieldValues struct {
 	texts    []string   // of each field
 	lists    [][]string // of each field with several choices
 	bools    []bool     // of each checkbox
-	consent  bool
-	approval *approval // of a question to a model; nil if there are none
-	path     string    // of a file; several are separated by line feeds
+	consent  string     // of a question that is guarded or has no fields: consentYes, consentNo, or none yet
+	approval *approval  // of a question to a model; nil if there are none
+	path     string     // of a file; several are separated by line feeds
 }
 
 func newFieldValues(q *Question, invalid *generators.InvalidError) *fieldValues {
 	n := len(q.Fields)
-	v := &fieldValues{question: q, invalid: invalid, texts: make([]string, n), lists: make([][]string, n), bools: make([]bool, n), consent: true}
+	v := &fieldValues{question: q, invalid: invalid, texts: make([]string, n), lists: make([][]string, n), bools: make([]bool, n)}
 	for i := range q.Fields {
 		defaults := defaultTexts(&q.Fields[i])
 		v.lists[i] = defaults
@@ -62,11 +63,7 @@ func (v *fieldValues) form() *huh.Form {
 	var fields []huh.Field
 	switch q := v.question; q.Kind {
 	case ask.KindURL:
-		yes := "Open it"
-		if q.UntilDone {
-			yes = "Done"
-		}
-		fields = append(fields, huh.NewConfirm().Affirmative(yes).Negative("Decline").Value(&v.consent))
+		fields = append(fields, v.urlField())
 	case ask.KindFile:
 		fields = append(fields, v.fileField())
 	default:
@@ -75,16 +72,57 @@ func (v *fieldValues) form() *huh.Form {
 		}
 	}
 	if len(fields) == 0 {
-		fields = append(fields, huh.NewConfirm().Affirmative("Accept").Negative("Decline").Value(&v.consent))
+		fields = append(fields, v.consentField("Accept", "Decline"))
 	}
 	return huh.NewForm(huh.NewGroup(fields...))
+}
+
+// What a person has chosen of a yes and a no that have no default.
+const (
+	consentYes      = "yes"
+	consentUnopened = "unopened"
+	consentNo       = "no"
+)
+
+func (v *fieldValues) setConsent(yes bool) {
+	if v.consent = consentNo; yes {
+		v.consent = consentYes
+	}
+}
+
+// consentField returns a field for a yes or no of which neither is selected at first.
+func (v *fieldValues) consentField(yes, no string) *huh.Select[string] {
+	v.consent = ""
+	return selectWithoutDefault(&v.consent, huh.NewOption(cleantext.Line(yes), consentYes), huh.NewOption(cleantext.Line(no), consentNo))
+}
+
+// urlField returns a field for the consent to open an address, which can't be opened here: the
+// person says whether it was.
+func (v *fieldValues) urlField() *huh.Select[string] {
+	v.consent = ""
+	opened, unopened := "I have opened it, and agree", "I haven't opened it; continue anyway"
+	if v.question.UntilDone {
+		opened, unopened = "I have opened it, and I'm done", "I haven't opened it here, but I'm done"
+	}
+	return selectWithoutDefault(&v.consent, huh.NewOption(opened, consentYes), huh.NewOption(unopened, consentUnopened), huh.NewOption("Decline", consentNo))
+}
+
+// selectWithoutDefault returns a field for a choice of which Enter alone chooses nothing.
+func selectWithoutDefault(value *string, options ...huh.Option[string]) *huh.Select[string] {
+	options = append([]huh.Option[string]{huh.NewOption("(nothing chosen)", "")}, options...)
+	return huh.NewSelect[string]().Options(options...).Value(value).Height(min(len(options), maxRows) + 2).Validate(func(chosen string) error {
+		if chosen == "" {
+			return errors.New("choose with the arrow keys, then press Enter")
+		}
+		return nil
+	})
 }
 
 // sampleForm returns a form for a question to a model: it asks first which model the request
 // is sent to, whether it is changed before, or whether the person answers.
 func (v *fieldValues) sampleForm() *huh.Form {
-	options := v.approval.options()
-	choice := huh.NewSelect[string]().Title("Send this request to").Options(options...).Value(&v.approval.choice).Height(min(len(options), maxRows) + 2)
+	v.approval.choice = ""
+	choice := selectWithoutDefault(&v.approval.choice, v.approval.options()...).Title("Send this request to")
 	groups := append([]*huh.Group{huh.NewGroup(choice)}, v.approval.groups()...)
 	for i := range v.question.Fields {
 		groups = append(groups, huh.NewGroup(v.field(i)).WithHideFunc(func() bool { return v.approval.choice != choiceAnswer }))
@@ -128,6 +166,9 @@ func (v *fieldValues) field(i int) huh.Field {
 		yes, no := "Yes", "No"
 		if form.IsConfirmation(v.question.Question) {
 			yes, no = form.ConfirmLabels(v.question.Question)
+		}
+		if v.question.isGuarded() {
+			return v.consentField(yes, no).Title(title).Description(description)
 		}
 		return huh.NewConfirm().Title(title).Description(description).Affirmative(cleantext.Line(yes)).Negative(cleantext.Line(no)).Value(&v.bools[i])
 	case f.Type == "array":
@@ -197,6 +238,15 @@ func (v *fieldValues) check(i int) error {
 		}
 		return nil
 	}
+	if f.Type == "" && strings.TrimSpace(v.texts[i]) != "" {
+		if problem := form.SyntaxError(v.texts[i]); problem != "" {
+			return errors.New(problem)
+		}
+		if v.question.CheckJSON != nil {
+			return v.question.CheckJSON(f.Name, json.RawMessage(v.texts[i]))
+		}
+		return nil
+	}
 	if f.Format == ask.FormatSecret { // the value is not told
 		f.Title = ""
 	}
@@ -212,6 +262,8 @@ func (v *fieldValues) check(i int) error {
 // values returns the value of a field as texts.
 func (v *fieldValues) values(i int) []string {
 	switch f := &v.question.Fields[i]; {
+	case f.Type == "boolean" && v.question.isGuarded():
+		return []string{strconv.FormatBool(v.consent == consentYes)}
 	case f.Type == "boolean":
 		return []string{strconv.FormatBool(v.bools[i])}
 	case f.Type == "array":
@@ -230,7 +282,7 @@ func (v *fieldValues) answer() (runs.Answer, error) {
 	switch q := v.question; {
 	case q.Kind == ask.KindFile:
 		return runs.Answer{Action: ask.Accept, Files: v.paths()}, nil
-	case !v.consent:
+	case len(q.Fields) == 0 && v.consent != consentYes && v.consent != consentUnopened:
 		return runs.Answer{Action: ask.Decline}, nil
 	case len(q.Fields) == 0:
 		return runs.Answer{Action: ask.Accept}, nil

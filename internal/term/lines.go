@@ -8,6 +8,9 @@ import (
 	"io"
 	"strconv"
 	"strings"
+	"time"
+
+	"github.com/muesli/cancelreader"
 
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
@@ -20,7 +23,7 @@ import (
 // question: ":decline", ":dismiss", ":later" or ":leave".
 type Lines struct {
 	terminal *Terminal
-	lines    chan string // what is typed; closed at the end of the input
+	guard    guard
 }
 
 var _ Asker = (*Lines)(nil)
@@ -30,11 +33,8 @@ func NewLines(t *Terminal) *Lines { return &Lines{terminal: t} }
 
 // Ask implements [Asker].
 func (l *Lines) Ask(ctx context.Context, q *Question, invalid *generators.InvalidError) (runs.Answer, error) {
-	if l.lines == nil {
-		l.lines = make(chan string)
-		go l.read()
-	}
 	v := newFieldValues(q, invalid)
+	early := discardInput(l.terminal.In.Fd())
 	_, _ = io.WriteString(l.terminal.Err, q.heading(false, l.terminal.Width()))
 	if invalid != nil {
 		for _, f := range invalid.Fields {
@@ -42,6 +42,17 @@ func (l *Lines) Ask(ctx context.Context, q *Question, invalid *generators.Invali
 		}
 	}
 	l.say("(Type :decline, :dismiss, :later or :leave instead of an answer.)")
+	if wait := l.guard.wait(q); wait > 0 {
+		select {
+		case <-ctx.Done():
+			return runs.Answer{}, context.Cause(ctx)
+		case <-time.After(wait):
+		}
+		early = discardInput(l.terminal.In.Fd()) || early
+	}
+	if early {
+		l.say(tooEarly)
+	}
 	err := l.askFields(ctx, v)
 	var left *leftError
 	switch {
@@ -50,21 +61,8 @@ func (l *Lines) Ask(ctx context.Context, q *Question, invalid *generators.Invali
 	case err != nil:
 		return runs.Answer{}, err
 	}
+	l.guard.answered = time.Now()
 	return v.answer()
-}
-
-func (l *Lines) read() {
-	defer close(l.lines)
-	r := bufio.NewReader(l.terminal.In)
-	for {
-		line, err := r.ReadString('\n')
-		if line != "" || err == nil {
-			l.lines <- strings.TrimRight(line, "\r\n")
-		}
-		if err != nil {
-			return
-		}
-	}
 }
 
 func (l *Lines) say(format string, args ...any) {
@@ -79,29 +77,37 @@ type leftError struct {
 
 func (e *leftError) Error() string { return "the question was left" }
 
-// readLine returns the next line.
+// readLine returns the next line. Nothing is read from the terminal between calls, so that
+// what is typed too early can be discarded.
 func (l *Lines) readLine(ctx context.Context, prompt string) (string, error) {
 	_, _ = fmt.Fprint(l.terminal.Err, prompt)
-	select {
-	case <-ctx.Done():
+	r, err := cancelreader.NewReader(l.terminal.In)
+	if err != nil {
+		return "", err
+	}
+	defer r.Close()
+	stop := context.AfterFunc(ctx, func() { r.Cancel() })
+	defer stop()
+	line, err := bufio.NewReader(r).ReadString('\n') // a terminal returns no more than a line
+	switch {
+	case ctx.Err() != nil:
 		_, _ = fmt.Fprintln(l.terminal.Err)
 		return "", context.Cause(ctx)
-	case line, ok := <-l.lines:
-		if !ok {
-			return "", &leftError{err: ErrLeft}
-		}
-		switch strings.TrimSpace(line) {
-		case ":decline":
-			return "", &leftError{answer: runs.Answer{Action: ask.Decline}}
-		case ":dismiss":
-			return "", &leftError{answer: runs.Answer{Action: ask.Cancel}}
-		case ":later":
-			return "", &leftError{err: ErrParked}
-		case ":leave":
-			return "", &leftError{err: ErrLeft}
-		}
-		return line, nil
+	case err != nil && line == "":
+		return "", &leftError{err: ErrLeft}
 	}
+	line = strings.TrimRight(line, "\r\n")
+	switch strings.TrimSpace(line) {
+	case ":decline":
+		return "", &leftError{answer: runs.Answer{Action: ask.Decline}}
+	case ":dismiss":
+		return "", &leftError{answer: runs.Answer{Action: ask.Cancel}}
+	case ":later":
+		return "", &leftError{err: ErrParked}
+	case ":leave":
+		return "", &leftError{err: ErrLeft}
+	}
+	return line, nil
 }
 
 func (l *Lines) askFields(ctx context.Context, v *fieldValues) error {
@@ -111,10 +117,13 @@ func (l *Lines) askFields(ctx context.Context, v *fieldValues) error {
 	case len(q.Fields) == 0:
 		prompt := "Accept? yes or no: "
 		if q.Kind == ask.KindURL {
-			prompt = "Open it? yes or no: "
+			prompt = "Continue, whether or not you have opened it? yes or no: "
+			if q.UntilDone {
+				prompt = "Are you done there? yes or no: "
+			}
 		}
-		yes, err := l.askYesNo(ctx, prompt, true)
-		v.consent = yes
+		yes, err := l.askYesNo(ctx, prompt, nil)
+		v.setConsent(yes)
 		return err
 	}
 	if v.approval != nil {
@@ -145,7 +154,8 @@ func (l *Lines) askPaths(ctx context.Context, v *fieldValues) error {
 	}
 }
 
-func (l *Lines) askYesNo(ctx context.Context, prompt string, otherwise bool) (bool, error) {
+// askYesNo asks for a yes or a no; an empty line is otherwise, unless that is nil.
+func (l *Lines) askYesNo(ctx context.Context, prompt string, otherwise *bool) (bool, error) {
 	for {
 		line, err := l.readLine(ctx, prompt)
 		if err != nil {
@@ -157,7 +167,9 @@ func (l *Lines) askYesNo(ctx context.Context, prompt string, otherwise bool) (bo
 		case "false":
 			return false, nil
 		case "empty":
-			return otherwise, nil
+			if otherwise != nil {
+				return *otherwise, nil
+			}
 		}
 		l.say("Type yes or no.")
 	}
@@ -174,8 +186,13 @@ func (l *Lines) askField(ctx context.Context, v *fieldValues, i int) error {
 		if form.IsConfirmation(v.question.Question) {
 			yes, no = form.ConfirmLabels(v.question.Question)
 		}
-		value, err := l.askYesNo(ctx, fmt.Sprintf("%s yes (%s) or no (%s): ", cleantext.Line(v.title(f)), cleantext.Line(yes), cleantext.Line(no)), v.bools[i])
+		otherwise := &v.bools[i]
+		if v.question.isGuarded() {
+			otherwise = nil
+		}
+		value, err := l.askYesNo(ctx, fmt.Sprintf("%s yes (%s) or no (%s): ", cleantext.Line(v.title(f)), cleantext.Line(yes), cleantext.Line(no)), otherwise)
 		v.bools[i] = value
+		v.setConsent(value)
 		return err
 	}
 	for n, c := range f.Choices {

@@ -95,6 +95,8 @@ func defaultTexts(f *ask.Field) []string {
 	switch {
 	case f.Default == nil:
 		return nil
+	case f.Type == "":
+		return []string{string(f.Default)}
 	case json.Unmarshal(f.Default, &list) == nil:
 		return list
 	case json.Unmarshal(f.Default, &text) == nil:

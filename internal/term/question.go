@@ -7,8 +7,10 @@ import (
 	"time"
 
 	"github.com/photon-beam/beam/ask"
+	"github.com/photon-beam/beam/internal/callers"
 	"github.com/photon-beam/beam/internal/cleantext"
 	"github.com/photon-beam/beam/internal/humanize"
+	"github.com/photon-beam/beam/internal/outcome"
 	"github.com/photon-beam/beam/internal/runlog"
 )
 
@@ -19,14 +21,22 @@ func (v *View) ShowEvidence(q *Question) runlog.Rendering {
 	for _, a := range q.Evidence {
 		v.screen.Print(r.render(a))
 	}
-	if q.Sample != nil {
-		v.screen.Print(r.sample(q.Sample))
+	if request := q.request(); request != nil {
+		v.screen.Print(r.sample(request))
+	}
+	if changes := q.Stands.Changes; changes != "" {
+		v.screen.Print(v.style.paint(yellow, "! "+changedNote(q.Stands.ChangedBy)) + "\n" + indent("  ", r.diff(r.cut([]byte(changes)))) + "\n")
 	}
 	v.screen.Flush()
 	if r.truncated {
 		return runlog.RenderedTruncated
 	}
 	return runlog.RenderedFull
+}
+
+// changedNote says that a request isn't shown as the tool asked it.
+func changedNote(by string) string {
+	return "This is not what the tool asked: " + cleantext.Line(cmp.Or(by, "a person")) + " has changed it."
 }
 
 // heading returns the message of a question, and until when it can be answered.
@@ -37,19 +47,40 @@ func (q *Question) heading(style styles, width int) string {
 	}
 	if q.URL != "" {
 		text += "  " + style.paint(under, cleantext.Line(q.URL)) + "\n"
+		for _, caution := range cleantext.AddressCautions(q.URL) {
+			text += style.paint(yellow, "  ! "+wrap(cleantext.Line(caution), width-4)) + "\n"
+		}
 	}
 	if !q.Deadline.IsZero() {
-		left := max(time.Until(q.Deadline), 0)
-		text += style.paint(yellow, "  Answer by "+q.Deadline.Local().Format(time.TimeOnly)+": "+humanize.Clock(left)+" left") + "\n"
+		by := "  Answer by " + formatDeadline(q.Deadline.Local(), time.Now())
+		if left := time.Until(q.Deadline); left > 0 {
+			by += ": " + humanize.Clock(left) + " left"
+		}
+		text += style.paint(yellow, by) + "\n"
+	}
+	if q.Lost != "" && !q.Ends { // otherwise it is lost when it is left
+		text += style.paint(faint, "  "+q.Lost) + "\n"
 	}
 	return text
+}
+
+// formatDeadline returns a time, with its date if that isn't today.
+func formatDeadline(t, now time.Time) string {
+	if t.Format(time.DateOnly) == now.Format(time.DateOnly) {
+		return t.Format(time.TimeOnly)
+	}
+	return t.Format("Mon " + time.DateOnly + " 15:04")
 }
 
 // showSampling shows the call of a model that a person has approved.
 func (v *View) showSampling(d *runlog.Sampling) {
 	switch {
 	case d.Approved != nil:
-		v.line(v.style.paint(cyan, "→ ") + "Sent to the model " + cleantext.Line(d.Approved.Model))
+		text := "Sent to the model " + cleantext.Line(d.Approved.Model)
+		if d.Approved.Request != nil {
+			text += ", changed"
+		}
+		v.line(v.style.paint(cyan, "→ ") + text)
 	case d.Notice != "":
 		v.line(v.style.paint(yellow, "! ") + cleantext.Line(d.Notice))
 	case d.Text != "":
@@ -59,30 +90,38 @@ func (v *View) showSampling(d *runlog.Sampling) {
 	}
 }
 
-// showAnswer shows how a question was answered, and by whom if not here.
-func (v *View) showAnswer(q *Question, a *runlog.Answered) {
+// showAnswer shows how a question was answered, and where and by whom if not here or if
+// who reads may be somebody else.
+func (v *View) showAnswer(q *Question, a *runlog.Answered, always bool) {
 	var text string
 	switch a.Answer.Action {
 	case ask.Accept:
 		text = describeContent(q, a)
-	case ask.Decline:
-		text = v.style.paint(yellow, "declined")
 	default:
-		text = v.style.paint(yellow, "dismissed")
+		text = v.style.paint(yellow, outcome.OfAnswer(a.Answer.Action))
 	}
 	if text == "" {
 		text = "answered"
 	}
-	if a.Surface != "terminal" {
-		text += v.style.paint(faint, " ("+cleantext.Line(a.Surface)+by(a)+")")
+	if q.Kind == ask.KindSample && isEdited(a.Answer) {
+		text += v.style.paint(yellow, " (the model's reply, changed by a person)")
+	}
+	if a.Surface != "terminal" || always {
+		text += v.style.paint(faint, " ("+cleantext.Line(a.Surface)+by(a, always)+")")
 	}
 	v.line(v.style.paint(green, "✓ ") + cleantext.Line(q.Message) + " " + v.style.paint(cyan, text))
 }
 
-// by says who answered, if the name is known.
-func by(a *runlog.Answered) string {
-	if a.Caller != nil && a.Caller.Name != "" {
-		return ", " + cleantext.Line(a.Caller.Name)
+// isEdited reports whether an answer is the reply of a model that a person changed.
+func isEdited(a ask.Answer) bool {
+	var r ask.SampleResult
+	return json.Unmarshal(a.Content, &r) == nil && r.Edited
+}
+
+// by says who answered, if the name is known or what their id stands for is to be told, too.
+func by(a *runlog.Answered, always bool) string {
+	if a.Caller != nil && (always || a.Caller.Name != "") {
+		return ", " + cleantext.Line(callers.Describe(a.Caller.ID, a.Caller.Name))
 	}
 	return ""
 }
@@ -111,7 +150,7 @@ func describeContent(q *Question, a *runlog.Answered) string {
 		}
 		return strings.Join(names, ", ")
 	case q.Kind == ask.KindURL:
-		return "opened"
+		return "agreed"
 	}
 	var members map[string]json.RawMessage
 	if json.Unmarshal(a.Answer.Content, &members) != nil {

@@ -1,9 +1,12 @@
 package term
 
 import (
+	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"iter"
+	"slices"
 	"time"
 
 	"github.com/photon-beam/beam/ask"
@@ -31,11 +34,32 @@ type Question struct {
 	Key      string
 	Photon   string    // that asks
 	Deadline time.Time // zero if there is none
+	Lost     string    // says so if a restart of Beam loses it
 	// Ends says that leaving the question ends the run.
 	Ends bool
-	// Models are the models that a question to a model can be sent to.
+	// CheckJSON returns what is wrong with the value of a field without a type, which is
+	// JSON; nil if nothing but that is known of it.
+	CheckJSON func(name string, value json.RawMessage) error
+	// Models are the models that a question to a model can be sent to, that which it is sent
+	// to unless the person chooses another one first.
 	Models []sampling.ModelDescription
+	// Stands is where a question to a model stands.
+	Stands sampling.Description
 }
+
+// SetSampling sets where a question to a model stands, and what it can be sent to.
+func (q *Question) SetSampling(d sampling.Description) {
+	q.Stands = d
+	q.Models = slices.DeleteFunc(slices.Clone(d.Models), func(m sampling.ModelDescription) bool { return m.Unfit != "" })
+	if i := slices.IndexFunc(q.Models, func(m sampling.ModelDescription) bool { return m.Name == d.Choice }); i > 0 {
+		choice := q.Models[i]
+		q.Models = slices.Insert(slices.Delete(q.Models, i, i+1), 0, choice)
+	}
+}
+
+// request returns the version of a request that is sent unless a person changes it: the one
+// approved last, or else the request as it was asked. Nil if the question isn't for a model.
+func (q *Question) request() *ask.SampleRequest { return cmp.Or(q.Stands.Request, q.Sample) }
 
 // An Asker asks a person.
 type Asker interface {
@@ -53,6 +77,9 @@ var (
 	ErrLeft = errors.New("the run was left")
 	// ErrInterrupted means that the person pressed Ctrl-C.
 	ErrInterrupted = errors.New("interrupted")
+	// ErrHungUp is the cause with which a session's context ends when the terminal is gone.
+	// A run that doesn't end with the session is left then.
+	ErrHungUp = errors.New("the terminal was closed")
 	// ErrStreamEnded means that a run can't be followed to its end.
 	ErrStreamEnded = errors.New("the run can't be followed any more: another user has adopted it, or it was deleted")
 )
@@ -130,6 +157,10 @@ func (s *Session) Follow(ctx context.Context, id string) (*runlog.Finished, erro
 			}
 		case <-interrupted:
 			interrupted = nil
+			if errors.Is(context.Cause(ctx), ErrHungUp) && !s.Ends {
+				s.endAsk(ErrInterrupted)
+				return nil, ErrInterrupted
+			}
 			if err := s.interrupt(stream); err != nil {
 				return nil, err
 			}
@@ -214,7 +245,7 @@ func (s *Session) applyEntry(e *runlog.Entry) error {
 	case runlog.KindAnswered:
 		a, err := runlog.Decode[runlog.Answered](*e)
 		if err == nil {
-			s.settle(a.AskSeq, func(v *View, q *Question) { v.showAnswer(q, &a) })
+			s.settle(a.AskSeq, func(v *View, q *Question) { v.showAnswer(q, &a, s.Watch) })
 		}
 		return err
 	case runlog.KindSampling:

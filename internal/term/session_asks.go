@@ -36,9 +36,10 @@ func (s *Session) addQuestion(e *runlog.Entry) error {
 	if err != nil || asked.Question == nil {
 		return err
 	}
-	q := &Question{Question: asked.Question, ID: runlog.AskID(s.id, e.Seq), Key: asked.Key, Photon: s.photon, Deadline: asked.Deadline, Ends: s.Ends}
+	q := &Question{Question: asked.Question, ID: runlog.AskID(s.id, e.Seq), Key: asked.Key, Photon: s.photon, Deadline: asked.Deadline, Lost: asked.LostNote(), Ends: s.Ends}
 	s.open = append(s.open, q)
 	if s.Watch && s.View != nil {
+		s.View.ShowEvidence(q)
 		s.View.screen.Print(q.heading(s.View.style, s.View.screen.width()))
 	}
 	return nil
@@ -173,16 +174,14 @@ func (s *Session) loadModels(ctx context.Context, q *Question) sampling.Phase {
 		return ""
 	}
 	d, err := s.Runs.Models(ctx, q.ID)
+	if errors.Is(err, engine.ErrSettled) { // by a standing approval; the log says so
+		return sampling.Replying
+	}
 	if err != nil {
 		return ""
 	}
-	q.Models = FitModels(d)
+	q.SetSampling(d)
 	return d.Phase
-}
-
-// FitModels returns the models that can take a request.
-func FitModels(d sampling.Description) []sampling.ModelDescription {
-	return slices.DeleteFunc(slices.Clone(d.Models), func(m sampling.ModelDescription) bool { return m.Unfit != "" })
 }
 
 // applySampling shows what a model replies. A form ends that asks what the model has been
@@ -240,6 +239,9 @@ func (s *Session) handleReply(ctx context.Context, r reply) error {
 		s.beginAsk(ctx, r.question)
 		return nil
 	case errors.Is(err, engine.ErrSettled): // the log says by whom
+		err = nil
+	case errors.Is(err, engine.ErrSamplingChanged): // the log says how, and then it is asked again
+		s.note("Your decision was not sent: " + err.Error() + ".")
 		err = nil
 	}
 	s.parked[r.question.ID] = true // until the log says so

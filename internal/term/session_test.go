@@ -30,6 +30,7 @@ type fakeRuns struct {
 	refuse    []error // what the next answers are refused with
 	models    []sampling.ModelDescription
 	phase     sampling.Phase
+	settled   bool // before its models are asked for
 	approved  []sampling.Decision
 }
 
@@ -90,6 +91,9 @@ func (f *fakeRuns) Cancel(context.Context, string) error {
 }
 
 func (f *fakeRuns) Models(context.Context, string) (sampling.Description, error) {
+	if f.settled {
+		return sampling.Description{}, engine.ErrSettled
+	}
 	return sampling.Description{Models: f.models, Phase: f.phase}, nil
 }
 
@@ -286,19 +290,52 @@ func TestApprovalDecision(t *testing.T) {
 	request := &ask.SampleRequest{SystemPrompt: "Be brief.", MaxTokens: 100, Messages: []ask.SampleMessage{ask.FromUser(ask.TextBlock("Hello")), ask.FromAssistant(ask.TextBlock("Well"))}}
 	q := &Question{Question: &ask.Question{Kind: ask.KindSample, Sample: request}, Photon: "files__ask", Models: []sampling.ModelDescription{{Name: "a"}, {Name: "b"}}}
 	unchanged := newApproval(q)
-	if got, _ := json.Marshal(unchanged.decision()); string(got) != `{"model":"a"}` {
+	if got, _ := json.Marshal(unchanged.decision()); string(got) != `{"call":1,"model":"a"}` {
 		t.Errorf("unchanged, it is %s", got)
 	}
 	changed := newApproval(q)
 	changed.choice, changed.model, changed.system, changed.limit, changed.message, changed.scope, changed.later = choiceChange, "b", "", "50", "So", "server", "3"
 	a, ok := changed.answer()
 	got, _ := json.Marshal(a.Approve)
-	const want = `{"model":"b","messages":[{"role":"user","content":{"text":"Hello","type":"text"}},{"role":"assistant","content":{"text":"So","type":"text"}}],"systemPrompt":"","maxTokens":50,"standing":{"scope":"server","requests":3}}`
+	const want = `{"call":1,"model":"b","messages":[{"role":"user","content":{"text":"Hello","type":"text"}},{"role":"assistant","content":{"text":"So","type":"text"}}],"systemPrompt":"","maxTokens":50,"standing":{"scope":"server","requests":3}}`
 	if !ok || string(got) != want {
 		t.Errorf("changed, it is %s", got)
 	}
 	if request.Messages[1].Text() != "Well" {
 		t.Error("the request itself was changed")
+	}
+}
+
+// What a person removed from a request stays removed: the terminal shows, and starts from, the
+// version that was approved last, and a decision about an older one is refused.
+func TestRedactionStays(t *testing.T) {
+	asked := &ask.SampleRequest{MaxTokens: 100, Messages: []ask.SampleMessage{ask.FromUser(ask.TextBlock("The password is hunter2")), ask.FromUser(ask.TextBlock("Go on"))}}
+	redacted := &ask.SampleRequest{MaxTokens: 50, Messages: []ask.SampleMessage{ask.FromUser(ask.TextBlock("The password is …")), ask.FromUser(ask.TextBlock("Go on"))}}
+	q := &Question{Question: &ask.Question{Kind: ask.KindSample, Sample: asked}, Photon: "files__ask"}
+	q.SetSampling(sampling.Description{
+		Phase: sampling.Failed, Call: 1, Models: []sampling.ModelDescription{{Name: "a"}, {Name: "b"}, {Name: "c", Unfit: "It takes no text."}},
+		Version: sampling.Version{Request: redacted, Choice: "b", ChangedBy: "Ada", Changes: "-User: was\n+User: is\n"},
+	})
+	var out strings.Builder
+	screen := NewScreen(&Terminal{Out: &out, Err: &out})
+	NewView(screen).ShowEvidence(q)
+	screen.Close()
+	if text := out.String(); strings.Contains(text, "hunter2") || !strings.Contains(text, "The password is …") || !strings.Contains(text, "Ada has changed it") || !strings.Contains(text, "+User: is") {
+		t.Errorf("it shows %s", text)
+	}
+
+	a := newApproval(q)
+	a.choice, a.message = choiceChange, "So"
+	answer, _ := a.answer()
+	got, _ := json.Marshal(answer.Approve)
+	const want = `{"call":2,"model":"b","messages":[{"role":"user","content":{"text":"The password is …","type":"text"}},{"role":"user","content":{"text":"So","type":"text"}}]}`
+	if string(got) != want {
+		t.Errorf("it decides %s", got)
+	}
+	a.choice = "b"
+	answer, _ = a.answer()
+	if got, _ = json.Marshal(answer.Approve); string(got) != `{"call":2,"model":"b"}` {
+		t.Errorf("it approves with %s", got)
 	}
 }
 
@@ -315,6 +352,15 @@ func TestModelRepliesElsewhere(t *testing.T) {
 		s := &Session{Runs: f}
 		if _, err := s.Follow(t.Context(), "run"); err != nil {
 			t.Errorf("the error is %v", err)
+		}
+
+		f = newFakeRuns()
+		f.settled = true
+		seq = f.askQuestion("q", ask.KindSample)
+		f.append(runlog.KindAnswered, runlog.Answered{AskSeq: seq, Surface: "model", Answer: ask.Answer{Action: ask.Accept}})
+		f.append(runlog.KindFinished, completed())
+		if _, err := (&Session{Runs: f}).Follow(t.Context(), "run"); err != nil {
+			t.Errorf("of a question that has been settled, the error is %v", err)
 		}
 
 		f = newFakeRuns()

@@ -47,7 +47,24 @@ func everyEvent(text string) []generators.Event {
 		generators.Diff(text, text, "b"), generators.TableOf(text, generators.Table{Columns: []string{text, "n"}, Rows: [][]any{{text, 1}, {nil, true}}}),
 		generators.ChartOf(text, generators.Chart{Kind: generators.Bars, XTitle: text, Labels: []string{text}, Series: []generators.Series{{Name: text, Values: []float64{1}}}}),
 		generators.ChartOf(text, generators.Chart{Kind: generators.Lines, Labels: []string{text, text}, Series: []generators.Series{{Name: text, Values: []float64{1, 2}}}}),
-		generators.File(text, "application/octet-stream", []byte(text)), generators.Image(text, "image/png", []byte(text)), generators.Resource(text, "text/plain", []byte(text)),
+		generators.File(text, "application/octet-stream", []byte(text)), generators.Image(text, "image/png", []byte("\x89PNG"+text)), generators.Resource(text, "text/plain", []byte(text)),
+	}
+}
+
+// Who agrees to an address says whether it was opened; declining is a third choice.
+func TestAnAddressIsAgreedTo(t *testing.T) {
+	q := &Question{Question: &ask.Question{Kind: ask.KindURL, Message: "Sign in?", URL: "https://good.example@192.0.2.7:8443/"}}
+	for choice, want := range map[string]ask.Action{consentYes: ask.Accept, consentUnopened: ask.Accept, consentNo: ask.Decline, "": ask.Decline} {
+		v := newFieldValues(q, nil)
+		v.consent = choice
+		if a, err := v.answer(); err != nil || a.Action != want {
+			t.Errorf("%q: %+v, %v", choice, a, err)
+		}
+	}
+	for _, want := range []string{"The site is 192.0.2.7:8443.", "a number instead of a name", "unusual port"} {
+		if text := strings.Join(strings.Fields(q.heading(false, 60)), " "); !strings.Contains(text, want) {
+			t.Errorf("the question lacks %q: %s", want, text)
+		}
 	}
 }
 
@@ -64,7 +81,7 @@ func TestHostileTextIsCleaned(t *testing.T) {
 		v.ShowEvidence(q)
 		s.Print(q.heading(false, width))
 		s.Print((&UnansweredError{Question: q}).Error() + "\n")
-		v.showAnswer(q, &runlog.Answered{Surface: hostile, Caller: &generators.Caller{Name: hostile}, Answer: ask.Answer{Action: ask.Accept, Content: json.RawMessage(`{"x":"` + "\u202e" + `"}`)}})
+		v.showAnswer(q, &runlog.Answered{Surface: hostile, Caller: &generators.Caller{Name: hostile}, Answer: ask.Answer{Action: ask.Accept, Content: json.RawMessage(`{"x":"` + "\u202e" + `"}`)}}, true)
 		v.showWithdrawal(q, &runlog.Withdrawn{Reason: "x\x1b[2J", Error: hostile})
 		s.Close()
 		text := strings.NewReplacer("\r\x1b[J", "").Replace(out.String()) // how the status line is removed
@@ -250,7 +267,7 @@ func TestSampleIsShownWhole(t *testing.T) {
 	r := &artifacts{width: 60}
 	got := r.sample(request)
 	for _, want := range []string{
-		"tokens; the reply has at most 1,000)", "system: Be brief.", "user: What is this? [with characters that are not shown here]", "user: [a picture, image/png, 2.0 kB: see the page",
+		"tokens; the reply has at most 1,000)", "system: Be brief.", "user: What is‹U+200B› this? [with characters that are not shown here]", "user: [a picture, image/png, 2.0 kB: see the page",
 		`assistant: [uses the tool look] {"at":"it"}`, `tool: {"name":"look"`, "tools are: required", "temperature: 0.5", `stops at: ["END"]`,
 	} {
 		if !strings.Contains(strings.Join(strings.Fields(got), " "), want) {
@@ -263,6 +280,47 @@ func TestSampleIsShownWhole(t *testing.T) {
 	for line := range strings.Lines(got) {
 		if n := ansi.StringWidth(strings.TrimSuffix(line, "\n")); n > 60 && !strings.HasPrefix(line, "Request") {
 			t.Errorf("a line of %d columns: %s", n, line)
+		}
+	}
+}
+
+// What comes after a status is below it, also in a terminal, whose status line shows it.
+func TestOrderOfStatuses(t *testing.T) {
+	for _, live := range []bool{true, false} {
+		v, s, out := newTestView(80, live, false)
+		s.SetStatus(v.drawStatus)
+		for i, e := range []generators.Event{
+			generators.Status("reading"), generators.Markdown("Report", "some text"), generators.Log(generators.Info, "a line"),
+			generators.Status("writing"), generators.Chunk("chunk"), generators.Status("done"), generators.Progress(1, 2, "half"),
+		} {
+			v.Show([]runlog.Entry{entry(t, uint64(i+1), e)})
+		}
+		v.commitStatus()
+		s.Close()
+		at := -1
+		for _, want := range []string{"• reading\n", "some text", "a line", "• writing\n", "chunk", "• done\n"} {
+			next := strings.Index(out.String(), want)
+			if next <= at {
+				t.Errorf("live %v: %q is not below what came before it:\n%s", live, want, out)
+			}
+			at = next
+		}
+		if n := strings.Count(out.String(), "• reading\n"); n != 1 {
+			t.Errorf("live %v: the first status is there %d times", live, n)
+		}
+	}
+}
+
+// A deadline on another day has its date.
+func TestFormatDeadline(t *testing.T) {
+	now := time.Date(2026, 11, 23, 18, 0, 0, 0, time.UTC)
+	for at, want := range map[time.Time]string{
+		now.Add(38 * time.Minute):   "18:38:00",
+		now.Add(6 * time.Hour):      "Tue 2026-11-24 00:00",
+		now.Add(3 * 24 * time.Hour): "Thu 2026-11-26 18:00",
+	} {
+		if got := formatDeadline(at, now); got != want {
+			t.Errorf("%q, want %q", got, want)
 		}
 	}
 }

@@ -18,10 +18,11 @@ type View struct {
 	// Verbose also shows log lines of level debug.
 	Verbose bool
 
-	status string // the latest, which only the status line shows so far
-	level  generators.Level
-	meter  meter
-	begun  time.Time
+	status  string // the latest, which the status line shows
+	level   generators.Level
+	pending bool // only the status line shows it so far
+	meter   meter
+	begun   time.Time
 	// OnlyQuestions shows nothing but questions and their answers.
 	OnlyQuestions bool
 }
@@ -48,6 +49,11 @@ func (v *View) show(e *runlog.Entry) {
 		if q, err := runlog.Decode[runlog.Queued](*e); err == nil {
 			v.setStatus(generators.Info, q.Describe())
 		}
+	case runlog.KindRepeated:
+		if r, err := runlog.Decode[runlog.Repeated](*e); err == nil && !v.OnlyQuestions {
+			v.commitStatus()
+			v.line(v.style.paint(faint, cleantext.Line(r.Describe())))
+		}
 	case runlog.KindSleeping:
 		if s, err := runlog.Decode[runlog.Sleeping](*e); err == nil {
 			v.setStatus(generators.Info, s.Describe())
@@ -70,6 +76,11 @@ func (v *View) showEvent(e *runlog.Entry) {
 	if err != nil {
 		v.line(v.style.paint(faint, cleantext.Line(err.Error())))
 		return
+	}
+	switch event.(type) {
+	case *generators.StatusEvent, *generators.ProgressEvent:
+	default: // what comes after a status is below it
+		v.commitStatus()
 	}
 	switch event := event.(type) {
 	case *generators.StatusEvent:
@@ -95,17 +106,17 @@ func (v *View) line(text string) { v.screen.Print(text + "\n") }
 // comes.
 func (v *View) setStatus(level generators.Level, text string) {
 	v.commitStatus()
-	v.level, v.status = level, cleantext.Line(text)
+	v.level, v.status, v.pending = level, cleantext.Line(text), text != ""
 	if !v.screen.live {
 		v.commitStatus()
 	}
 }
 
-// commitStatus prints the status that the status line shows.
+// commitStatus prints the status that only the status line shows.
 func (v *View) commitStatus() {
-	if v.status != "" {
+	if v.pending {
+		v.pending = false
 		v.line(v.mark(v.level) + " " + v.status)
-		v.status = ""
 	}
 }
 

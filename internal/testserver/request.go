@@ -141,7 +141,14 @@ func (r *request) askAll(questions ...question) ([]json.RawMessage, error) {
 func (r *request) send(id string, q question) (json.RawMessage, error) {
 	response, forget := r.session.expectResponse(id)
 	defer forget()
-	if err := r.out.Send("", msg.Encode(msg.Outgoing{ID: json.RawMessage(id), Method: q.Method, Params: q.Params})); err != nil {
+	out := r.out
+	if r.server.options.AskApart {
+		<-r.session.streamed
+		r.session.mu.Lock()
+		out = r.session.stream
+		r.session.mu.Unlock()
+	}
+	if err := out.Send("", msg.Encode(msg.Outgoing{ID: json.RawMessage(id), Method: q.Method, Params: q.Params})); err != nil {
 		return nil, err
 	}
 	select {

@@ -32,6 +32,9 @@ type Options struct {
 	// Opened has an element for each URL that a person has opened. It may come before the
 	// time that the tools are told to wait for.
 	Opened <-chan struct{}
+	// AskApart sends questions on the session's own stream rather than that of the request,
+	// as many servers do that have sessions: they don't tell which call asks.
+	AskApart bool
 }
 
 // object is a JSON object.

@@ -15,6 +15,7 @@ type Recorder struct {
 	result    json.RawMessage
 	unkept    bool
 	mediaType string
+	question  error // why the last question has no answer; nil if it has one
 }
 
 type recorderKey struct{}
@@ -51,6 +52,39 @@ func RecordMediaType(ctx context.Context, mediaType string) {
 		r.mediaType = mediaType
 	}
 }
+
+// RecordQuestion records what came of a question of the run that ctx belongs to: nil, or
+// the error of one that was settled without an answer. The last one counts.
+func RecordQuestion(ctx context.Context, err error) {
+	if r, ok := ctx.Value(recorderKey{}).(*Recorder); ok {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		r.question = err
+	}
+}
+
+// WithQuestion returns the error of a tool that failed. If its last question was settled
+// without an answer, the error has that one's, too: the tool failed for want of an answer.
+func WithQuestion(ctx context.Context, err error) error {
+	r, ok := ctx.Value(recorderKey{}).(*Recorder)
+	if !ok || err == nil {
+		return err
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.question == nil {
+		return err
+	}
+	return &unansweredError{err, r.question}
+}
+
+// An unansweredError has the text of the tool's error.
+type unansweredError struct {
+	error
+	question error
+}
+
+func (e *unansweredError) Unwrap() []error { return []error{e.error, e.question} }
 
 // MediaType returns the recorded media type, or "".
 func (r *Recorder) MediaType() string {

@@ -26,7 +26,7 @@ func TestAuthenticate(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	store, err := users.Open(path, slog.New(slog.DiscardHandler))
+	store, err := users.Open(path, "", slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -55,23 +55,23 @@ func checkHost(host string) (ascii, warning string, err error) {
 	}
 	last := host[strings.LastIndexByte(strings.TrimSuffix(host, "."), '.')+1:]
 	if _, err := netip.ParseAddr(host); err != nil && numberPattern.MatchString(last) { // browsers read 127.1 as 127.0.0.1
-		return "", "", fmt.Errorf("%q isn't one", cleantext.Visible(host))
+		return "", "", fmt.Errorf("%q isn't one", cleantext.Text(host))
 	}
 	isForeign := strings.ContainsFunc(host, func(r rune) bool { return r > '~' })
 	if !isForeign && !strings.Contains(strings.ToLower(host), "xn--") {
 		return host, "", nil
 	}
 	if ascii, err = idna.Lookup.ToASCII(host); err != nil {
-		return "", "", fmt.Errorf("%q isn't one", cleantext.Visible(host))
+		return "", "", fmt.Errorf("%q isn't one", cleantext.Text(host))
 	}
 	written, err := idna.Lookup.ToUnicode(ascii)
 	if err != nil {
-		return "", "", fmt.Errorf("%q isn't one", cleantext.Visible(host))
+		return "", "", fmt.Errorf("%q isn't one", cleantext.Text(host))
 	}
 	if written == ascii {
 		return ascii, "", nil
 	}
-	return ascii, fmt.Sprintf("Look closely at the address: its host is %s, which is written %s. It may only look like one that you know.", ascii, cleantext.Visible(written)), nil
+	return ascii, fmt.Sprintf("Look closely at the address: its host is %s, which is written %s. It may only look like one that you know.", ascii, cleantext.Text(written)), nil
 }
 
 // withWarning returns the message of a question with what the person should know.

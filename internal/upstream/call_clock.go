@@ -14,6 +14,7 @@ var errCallTimeout = fmt.Errorf("the call took too long")
 // while a question is open.
 type callClock struct {
 	limit  time.Duration // 0 for none
+	ctx    context.Context
 	cancel context.CancelCauseFunc
 
 	mu      sync.Mutex
@@ -26,7 +27,7 @@ type callClock struct {
 // newCallClock returns a clock that runs, and the context that it ends.
 func (u *Upstream) newCallClock(ctx context.Context) (*callClock, context.Context) {
 	ctx, cancel := context.WithCancelCause(ctx)
-	c := &callClock{limit: u.server.Limits.CallTimeout, cancel: cancel}
+	c := &callClock{limit: u.server.Limits.CallTimeout, ctx: ctx, cancel: cancel}
 	c.left = c.limit
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -59,7 +60,7 @@ func (c *callClock) pause() {
 func (c *callClock) resume() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.open--; c.open == 0 {
+	if c.open--; c.open == 0 && c.ctx.Err() == nil {
 		c.start()
 	}
 }

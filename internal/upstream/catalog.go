@@ -88,13 +88,16 @@ func (u *Upstream) register(tools []*ToolStatus) {
 }
 
 // collisionsAmong returns the errors of the tools that are left out because their names
-// are taken.
+// are taken; of many, the first and how many more there are.
 func collisionsAmong(left []catalogue.LeftOut) error {
 	var problems []error
 	for _, l := range left {
 		if errors.Is(l.Err, catalogue.ErrCollision) {
 			problems = append(problems, l.Err)
 		}
+	}
+	if more := len(problems) - maxReportedItems; more > 1 {
+		problems = append(problems[:maxReportedItems], fmt.Errorf("%w, %d times more", catalogue.ErrCollision, more))
 	}
 	return errors.Join(problems...)
 }

@@ -33,7 +33,7 @@ func describeDefinition(raw json.RawMessage) string {
 		if json.Unmarshal(value, &text) != nil {
 			text = indentJSON(value)
 		}
-		for line := range strings.Lines(strings.TrimRight(cleantext.Visible(text), "\n") + "\n") {
+		for line := range strings.Lines(strings.TrimRight(cleantext.Text(text), "\n") + "\n") {
 			b.WriteString("  " + line)
 		}
 	}

@@ -3,6 +3,7 @@ package upstream_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -65,8 +66,15 @@ func TestCollidingNames(t *testing.T) {
 	if !strings.Contains(reason, `"read.file" and "read_file"`) {
 		t.Errorf("the tool that collides later: %q", reason)
 	}
+	for i := range 20 {
+		add(fmt.Sprintf("z.%d", i))
+		add(fmt.Sprintf("z_%d", i))
+	}
 	_, err = start()
 	if !errors.Is(err, catalogue.ErrCollision) || !strings.Contains(err.Error(), `names's "read.file" and "read_file" would both be names__read_file`) {
 		t.Errorf("the start with a collision: %v", err)
+	}
+	if lines := strings.Count(err.Error(), "\n"); lines > 10 || !strings.Contains(err.Error(), "16 times more") {
+		t.Errorf("the error of many collisions has %d lines: %v", lines, err)
 	}
 }

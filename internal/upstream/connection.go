@@ -9,6 +9,8 @@ import (
 
 	"github.com/photon-beam/beam/internal/clientsession"
 	"github.com/photon-beam/beam/internal/mcp/client"
+	"github.com/photon-beam/beam/internal/runpause"
+	"github.com/photon-beam/beam/internal/upstream/config"
 )
 
 // A connection is a session with an upstream. If the server has sessions, each is used for
@@ -21,9 +23,9 @@ type connection struct {
 	client   clientsession.Client // that uses it
 	calls    int
 	lastUsed time.Time
-	// inProgress are the calls, and turnChanged is closed, and made again, when one ends.
-	inProgress  map[*callTag]struct{}
-	turnChanged chan struct{}
+	// turns are the calls that follow each other. That of the first is closed, unless it didn't
+	// wait.
+	turns []chan struct{}
 
 	ready chan struct{} // closed when it is connected or has failed
 	err   error         // read once ready is closed
@@ -37,6 +39,8 @@ type connectionKey struct {
 	session string
 	// declared is what the server was told that can be asked. It can't change later.
 	declared clientsession.Abilities
+	// number tells connections apart that are there for calls at once.
+	number int
 }
 
 // The limits of the connections of one upstream.
@@ -50,7 +54,7 @@ const (
 )
 
 func newConnection(key connectionKey, c clientsession.Client) *connection {
-	return &connection{key: key, client: c, inProgress: make(map[*callTag]struct{}), turnChanged: make(chan struct{}), ready: make(chan struct{})}
+	return &connection{key: key, client: c, ready: make(chan struct{})}
 }
 
 // connect makes a connection.
@@ -115,6 +119,9 @@ func (u *Upstream) acquire(ctx context.Context, owner string, by clientsession.C
 	if isNew && !u.manager.spawn(func() { u.serveOther(c) }) {
 		return nil, context.Cause(u.ctx)
 	}
+	if isNew || !c.isReady() {
+		defer runpause.Begin(ctx, u.describeConnecting())()
+	}
 	select {
 	case <-c.ready:
 		err = c.err
@@ -128,9 +135,25 @@ func (u *Upstream) acquire(ctx context.Context, owner string, by clientsession.C
 	return c, nil
 }
 
+// isReady reports whether the attempt to connect has ended.
+func (c *connection) isReady() bool {
+	select {
+	case <-c.ready:
+		return true
+	default:
+		return false
+	}
+}
+
+func (u *Upstream) describeConnecting() string {
+	return fmt.Sprintf("Waits until Beam is connected to the server %s", u.server.Name)
+}
+
 // awaitMain returns the main connection.
 func (u *Upstream) awaitMain(ctx context.Context) (*connection, error) {
-	for {
+	endPause := func() {}
+	defer func() { endPause() }()
+	for isFirst := true; ; isFirst = false {
 		u.mu.Lock()
 		main, state, err, changed := u.main, u.state, u.err, u.changed
 		isSoon := time.Until(u.retryAt) < acquireRetryWait
@@ -140,6 +163,9 @@ func (u *Upstream) awaitMain(ctx context.Context) (*connection, error) {
 			return main, nil
 		case state == Waiting && !isSoon || state == Stopped:
 			return nil, fmt.Errorf("the upstream %s is not connected: %s", u.server.Name, u.clean(fmt.Sprint(err)))
+		}
+		if isFirst {
+			endPause = runpause.Begin(ctx, u.describeConnecting())
 		}
 		select {
 		case <-changed:
@@ -161,14 +187,24 @@ func (u *Upstream) chooseConnection(main *connection, owner string, by clientses
 	if main.session.TellsCalls() {
 		want.session = ""
 	}
-	switch {
-	case main.session.IsModern(), main.key == want:
+	if main.session.IsModern() {
 		return main, false, nil
-	case u.others[want] != nil:
-		return u.others[want], false, nil
-	case main.isFreeFor(want):
-		main.key, main.client = want, by
-		return main, false, nil
+	}
+	for ; ; want.number++ {
+		c := u.others[want]
+		if main.key == want || c == nil && main.isFreeFor(want) {
+			c = main
+		}
+		if c == nil {
+			break
+		}
+		if c.calls > 0 && u.server.Parallel == config.ParallelSeparate {
+			continue
+		}
+		if c == main {
+			main.key, main.client = want, by
+		}
+		return c, false, nil
 	}
 	if len(u.others) >= maxOthers {
 		idle := u.longestIdle()

@@ -115,7 +115,7 @@ func (p *Policy) CheckForm(message string, schema json.RawMessage) (warning stri
 	if p.server.Sensitive == config.WarnSensitive {
 		return fmt.Sprintf("%s asks for what looks like a secret (%s). The answer goes to that server, and is recorded in the clear.", p.server.Name, field), nil
 	}
-	return "", fmt.Errorf("%w (%s): a server asks for secrets in URL mode, at an address of its own", ErrSensitive, field)
+	return "", fmt.Errorf("%w (%s): a server asks for secrets in URL mode, at an address of its own. If it isn't one, the operator sets \"sensitive\": \"warn\" for the server %s", ErrSensitive, field, p.server.Name)
 }
 
 // AdmitsSecrets reports whether forms of the upstream may have fields for secrets.

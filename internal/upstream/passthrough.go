@@ -12,6 +12,7 @@ import (
 	"github.com/photon-beam/beam/internal/mcp/client"
 	"github.com/photon-beam/beam/internal/mcp/message"
 	"github.com/photon-beam/beam/internal/rawjson"
+	"github.com/photon-beam/beam/internal/runpause"
 	"github.com/photon-beam/beam/internal/upstream/config"
 )
 
@@ -27,6 +28,7 @@ type passthrough struct {
 	conn     *connection
 	clock    *callClock
 	asks     sync.WaitGroup // questions in progress
+	mayAsk   bool           // a question has come that is, or may be, the call's
 }
 
 // session returns what the limit of open questions holds for: the session of the client
@@ -55,18 +57,16 @@ func (e *ToolError) Unwrap() error { return e.Cause }
 // are events of the run, and its questions are asked by it. The request is cancelled when
 // ctx ends. The error is a [*ToolError], or that of the run's end.
 func (u *Upstream) Call(ctx context.Context, yield generators.Yield, request client.Request) (json.RawMessage, error) {
-	tool := ""
 	if request.Method == "tools/call" {
-		tool = toolOf(request)
-		end, err := u.policy.BeginCall(tool)
+		end, err := u.policy.BeginCall(toolOf(request))
 		if err != nil {
 			return nil, &ToolError{Text: err.Error(), Cause: err}
 		}
-		result, err := u.call(ctx, yield, request, tool)
+		result, err := u.call(ctx, yield, request)
 		end(outcomeOf(ctx, err))
 		return result, err
 	}
-	return u.call(ctx, yield, request, tool)
+	return u.call(ctx, yield, request)
 }
 
 func outcomeOf(ctx context.Context, err error) CallOutcome {
@@ -84,7 +84,7 @@ func toolOf(request client.Request) string {
 	return name
 }
 
-func (u *Upstream) call(ctx context.Context, yield generators.Yield, request client.Request, tool string) (json.RawMessage, error) {
+func (u *Upstream) call(ctx context.Context, yield generators.Yield, request client.Request) (json.RawMessage, error) {
 	owner := generators.CallerOf(ctx).ID
 	by := clientsession.Of(ctx)
 	conn, err := u.acquire(ctx, owner, by)
@@ -92,13 +92,11 @@ func (u *Upstream) call(ctx context.Context, yield generators.Yield, request cli
 		return nil, &ToolError{Text: err.Error(), Cause: err}
 	}
 	defer u.release(conn)
-	tag := &callTag{tool}
-	endTurn, err := u.takeTurn(ctx, yield, conn, tag)
+	endTurn, err := u.takeTurn(ctx, yield, conn)
 	if err != nil {
 		return nil, err
 	}
 	defer endTurn()
-	request.Tag = tag
 	declared := u.abilities(by)
 	if by.Only != nil {
 		request.Capabilities = encodeCapabilities(declared)
@@ -145,7 +143,8 @@ func (u *Upstream) describeError(err error) *ToolError {
 	return &ToolError{Text: fmt.Sprintf("The upstream %s failed: %s", u.server.Name, u.clean(err.Error())), Cause: err}
 }
 
-// follow makes the request, and passes everything on until its result.
+// follow makes the request, and passes everything on until its result, and until the questions
+// are settled that it asks and that may be other calls'.
 func (p *passthrough) follow() (json.RawMessage, error) {
 	p.request.Observe = p.upstream.observerOf(p.ctx)
 	call := p.conn.session.Call(p.ctx, p.request)
@@ -160,10 +159,33 @@ func (p *passthrough) follow() (json.RawMessage, error) {
 			p.tell(*e.Notification)
 		case e.Request != nil:
 			p.ask(e.Request)
+		case e.Elsewhere != nil:
+			defer p.waitElsewhere(e.Elsewhere)()
 		}
 	}
-	p.asks.Wait() // those that are still open have been withdrawn
-	return call.Result()
+	result, err := call.Result()
+	if err == nil && !p.mayAsk {
+		p.upstream.learnAsking(p.request, false)
+	}
+	p.asks.Wait() // those that can only be this call's have been withdrawn
+	return result, err
+}
+
+// waitElsewhere notes that the call may wait for the answer to a question that another one's run
+// asks, until that is settled or end is called.
+func (p *passthrough) waitElsewhere(r *client.ServerRequest) (end func()) {
+	p.mayAsk = true
+	p.clock.pause()
+	endPause := runpause.Begin(p.ctx, fmt.Sprintf("May be waiting for the answer to a question of the server %s, which another run asks", p.upstream.server.Name))
+	resume := sync.OnceFunc(func() {
+		endPause()
+		p.clock.resume()
+	})
+	stop := context.AfterFunc(r.Context(), resume)
+	return func() {
+		stop()
+		resume()
+	}
 }
 
 // tell yields the event that a notification is. What isn't to be recorded can't be told.

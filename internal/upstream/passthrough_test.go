@@ -122,26 +122,6 @@ func TestPeopleHaveSessionsOfTheirOwn(t *testing.T) {
 	_ = g.Cancel(t.Context(), ada, hanging, "test")
 }
 
-func TestCallsThatAskFollowEachOther(t *testing.T) {
-	g := newGateway(t, child(t, "peer", ""))
-	hanging := g.start(ada, "peer__hang", `{}`)
-	u, _ := g.Lookup("peer")
-	eventually(t, "the call", func() bool { return u.Status().CallCount == 1 })
-	first := g.start(ada, "peer__ask", `{}`)
-	askID, _ := g.awaitAsk(ada, first) // of the two, it is asked by the one that began last
-	second := g.start(ada, "peer__ask", `{}`)
-	g.await(ada, second, "status") // it waits for its turn
-	g.answer(ada, askID, accept(`{"name":"first"}`))
-	askID, _ = g.awaitAsk(ada, second)
-	g.answer(ada, askID, accept(`{"name":"second"}`))
-	for id, want := range map[string]string{first: "first", second: "second"} {
-		if end := g.awaitEnd(ada, id); !strings.Contains(string(end.Result), want) {
-			t.Errorf("%s ended with %+v", want, end)
-		}
-	}
-	_ = g.Cancel(t.Context(), ada, hanging, "test")
-}
-
 func TestStoppingARunCancelsItsCall(t *testing.T) {
 	g := newGateway(t, child(t, "peer", ""))
 	id := g.start(ada, "peer__hang", `{}`)
@@ -226,15 +206,33 @@ func TestCallTimeoutStandsStillWhileAQuestionIsOpen(t *testing.T) {
 	server := child(t, "peer", "")
 	server.Limits.CallTimeout = 2 * time.Second // much longer than it takes to ask
 	g := newGateway(t, server)
-	id := g.start(ada, "peer__ask", `{}`)
-	askID, _ := g.awaitAsk(ada, id)
-	// What begins now and takes too long, ends when the other has had more than its limit.
+	// The question may be that of either call.
+	working := g.start(ada, "peer__hang", `{}`)
+	g.awaitCalls("peer", 1)
+	asking := g.start(ada, "peer__ask", `{}`)
+	askID, _ := g.awaitAsk(ada, asking)
+	// What begins now and takes too long, ends when the others have had more than their limit.
 	if got := g.run(grace, "peer__hang", `{}`); !strings.Contains(got, "the call took too long") {
 		t.Errorf("the call ended with %s", got)
 	}
+	if info, err := g.Info(ada, working); err != nil || info.State.Ended() || !strings.Contains(info.Pause(), "question of the server peer") {
+		t.Errorf("the other call is %s, pausing as %q, %v", info.State, info.Pause(), err)
+	}
 	g.answer(ada, askID, accept(`{"name":"late"}`))
-	if end := g.awaitEnd(ada, id); !strings.Contains(string(end.Result), "late") {
+	if end := g.awaitEnd(ada, asking); !strings.Contains(string(end.Result), "late") {
 		t.Errorf("the call ended with %+v", end)
+	}
+	if end := g.awaitEnd(ada, working); !strings.Contains(end.Error, "the call took too long") {
+		t.Errorf("the other call ended with %+v", end)
+	}
+}
+
+// awaitCalls waits until an upstream has had calls.
+func (g *gateway) awaitCalls(name string, n int64) {
+	g.t.Helper()
+	u, _ := g.Lookup(name)
+	if !programtest.Poll(func() bool { return u.Status().CallCount >= n }) {
+		g.t.Fatalf("%s has had %d calls", name, u.Status().CallCount)
 	}
 }
 

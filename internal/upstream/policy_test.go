@@ -55,7 +55,7 @@ func expect(t *testing.T, what, got, want string) {
 func TestAllowAndDeny(t *testing.T) {
 	p := newPolicy(t, config.Policy{Allow: []string{"get_*", "set_a"}, Deny: []string{"*_secret"}}, upstream.PolicyOptions{})
 	tools := p.Review([]json.RawMessage{tool("get_a", ""), tool("get_secret", ""), tool("set_a", ""), tool("set_b", ""), tool("get_a", "again"), json.RawMessage(`5`), json.RawMessage(`{}`), tool("a\u202eb", "")})
-	expect(t, "tools", decisions(tools), "get_a offered, get_secret denied, set_a offered, set_b denied, get_a skipped,  skipped,  skipped, ab skipped")
+	expect(t, "tools", decisions(tools), "get_a offered, get_secret denied, set_a offered, set_b denied, get_a skipped,  skipped,  skipped, a‹U+202E›b skipped")
 	if _, err := p.BeginCall("get_secret"); err == nil {
 		t.Error("a tool that isn't offered can be called")
 	}

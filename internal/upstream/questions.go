@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"strings"
 	"sync/atomic"
 
@@ -13,6 +14,7 @@ import (
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/mcp/client"
 	"github.com/photon-beam/beam/internal/mcp/message"
+	"github.com/photon-beam/beam/internal/toolresult"
 )
 
 // The codes of errors that upstreams get.
@@ -27,26 +29,35 @@ const maxQuestion = 1 << 20
 // ask asks a question of the upstream as one of the run, in a goroutine: the call goes on
 // meanwhile, and the upstream may take the question back.
 func (p *passthrough) ask(r *client.ServerRequest) {
-	p.upstream.learnAsking(toolOf(p.request))
-	p.inGoroutine(func() { p.settle(r) })
+	p.mayAsk = true
+	if r.IsCertain() {
+		p.upstream.learnAsking(p.request, true)
+	}
+	if !p.inGoroutine(func() { p.settle(r) }) {
+		r.PassOn(errRunOver)
+	}
 }
 
+// errRunOver is what the upstream gets if no run can ask its question any more.
+var errRunOver = message.Errorf(codeNoAnswer, "the run that asked was stopped")
+
 // inGoroutine runs f, which asks, in a goroutine of the run that the call waits for. If
-// the run has stopped, it does nothing.
-func (p *passthrough) inGoroutine(f func()) {
+// the run has stopped, it reports false.
+func (p *passthrough) inGoroutine(f func()) bool {
 	p.asks.Add(1)
 	p.clock.pause()
 	done := func() {
 		p.clock.resume()
 		p.asks.Done()
 	}
-	started := generators.Go(p.yield, func(context.Context) {
+	started := generators.Go(p.yield, func(context.Context, generators.Yield) {
 		defer done()
 		f()
 	})
 	if !started {
 		done()
 	}
+	return started
 }
 
 // settle asks the question of a request and responds to it.
@@ -120,7 +131,10 @@ func (p *passthrough) respond(r *client.ServerRequest, q *question) {
 			}
 		}()
 	}
-	result, err := q.ask(withdrawable.yieldCall)
+	result, err := q.ask(p.noteUncertainty(r, withdrawable.yieldCall))
+	if r.IsCertain() {
+		toolresult.RecordQuestion(p.ctx, err)
+	}
 	switch {
 	case err == nil:
 		r.Reply(result)
@@ -129,13 +143,33 @@ func (p *passthrough) respond(r *client.ServerRequest, q *question) {
 	case errors.Is(err, ask.ErrCancelled) && q.cancelled != nil:
 		r.Reply(q.cancelled)
 	case errors.Is(err, generators.ErrWithdrawn) && isAbsent.Load():
-		r.Refuse(message.Errorf(codeNoAnswer, nobodyThere))
-	case errors.Is(err, generators.ErrWithdrawn), errors.Is(err, ask.ErrStopped), errors.Is(err, ask.ErrSuspended):
-		// Nobody waits for a response.
-	default:
+		r.PassOn(message.Errorf(codeNoAnswer, nobodyThere))
+	case p.ctx.Err() != nil, errors.Is(err, ask.ErrStopped), errors.Is(err, ask.ErrSuspended):
+		r.PassOn(errRunOver)
+	default: // if it has been withdrawn because no reply is needed any more, none is sent
 		r.Refuse(q.refusalOf(err))
 	}
 }
+
+// noteUncertainty returns a Yield that adds to a question whose call isn't certain that it may be
+// another's: the run may have nothing to do with it.
+func (p *passthrough) noteUncertainty(r *client.ServerRequest, yield generators.Yield) generators.Yield {
+	if r.IsCertain() {
+		return yield
+	}
+	return func(e generators.Event) bool {
+		if c, ok := e.(*generators.Call); ok {
+			if asked, ok := c.Question.(*ask.Question); ok {
+				noted := *asked
+				noted.Message = strings.TrimSpace(noted.Message + "\n\n" + fmt.Sprintf(uncertaintyNote, p.upstream.server.Name))
+				c.Question = &noted
+			}
+		}
+		return yield(e)
+	}
+}
+
+const uncertaintyNote = "[Beam: several calls of the server %s are in progress, and it doesn't say which of them asks this. It may be another run's question; the answer reaches the right one.]"
 
 // nobodyThere is why a question is withdrawn that nobody but a client can be asked which
 // has left.
@@ -151,6 +185,8 @@ func (q *question) refusalOf(err error) *message.Error {
 		return message.Errorf(mcp.METHOD_NOT_FOUND, "nobody can be asked")
 	case errors.As(err, &policy):
 		return message.Errorf(mcp.INVALID_PARAMS, "%s", policy.Reason)
+	case errors.Is(err, generators.ErrWithdrawn):
+		return message.Errorf(codeNoAnswer, "the question was withdrawn")
 	case errors.Is(err, ask.ErrTimeout):
 		return message.Errorf(codeNoAnswer, "nobody answered in time")
 	case errors.Is(err, ask.ErrInvalid):

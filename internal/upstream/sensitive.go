@@ -1,18 +1,21 @@
 package upstream
 
 import (
+	"cmp"
 	"encoding/json"
+	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 
-	"github.com/photon-beam/beam/ask"
+	"github.com/photon-beam/beam/internal/secretwords"
 )
 
 // maxSchemaDepth is how deep findSensitiveField looks into a schema. Forms are flat
 // (MCP, Elicitation); schemas that aren't are refused elsewhere.
 const maxSchemaDepth = 8
 
-// findSensitive returns what of a form asks for a secret: the name of a field, or the
+// findSensitive returns what of a form asks for a secret, and by which words: a field, or the
 // message if somebody could type a secret into one of the fields; "" if nothing does.
 func findSensitive(message string, schema json.RawMessage) string {
 	var s formSchema
@@ -22,8 +25,8 @@ func findSensitive(message string, schema json.RawMessage) string {
 	if name := s.findSensitive(maxSchemaDepth); name != "" {
 		return name
 	}
-	if mentionsSecret(message) && s.hasFreeField(maxSchemaDepth) {
-		return "its message"
+	if word := secretwords.InText(message); word != "" && s.hasFreeField(maxSchemaDepth) {
+		return fmt.Sprintf("its message: %q", word)
 	}
 	return ""
 }
@@ -44,8 +47,8 @@ func (s *formSchema) findSensitive(depth int) string {
 	}
 	for _, name := range slices.Sorted(maps.Keys(s.Properties)) {
 		field := s.Properties[name]
-		if field.isSensitive(name) {
-			return cleanLine(name, 100)
+		if why := field.whySensitive(name); why != "" {
+			return fmt.Sprintf("the field %s: %s", cleanLine(name, 100), why)
 		}
 		if found := field.findSensitive(depth - 1); found != "" {
 			return found
@@ -57,9 +60,15 @@ func (s *formSchema) findSensitive(depth int) string {
 	return ""
 }
 
-// isFree reports whether anything can be typed into the field.
+// isFree reports whether anything can be typed into the field, such as a secret.
 func (s *formSchema) isFree() bool {
-	return len(s.Enum)+len(s.OneOf) == 0 && (s.Type == "string" && (s.Format == nil || s.Format == "") || s.Type == "number" || s.Type == "integer")
+	switch s.Type {
+	case "number", "integer":
+		return true
+	case "string":
+		return len(s.Enum)+len(s.OneOf) == 0 && s.Format != "date" && s.Format != "date-time"
+	}
+	return false
 }
 
 func (s *formSchema) hasFreeField(depth int) bool {
@@ -74,22 +83,24 @@ func (s *formSchema) hasFreeField(depth int) bool {
 	return s.Items != nil && (s.Items.isFree() || s.Items.hasFreeField(depth-1))
 }
 
-// isSensitive reports whether the field of that name asks for a secret: by its name, title
-// or description, or because its schema says so.
-func (s *formSchema) isSensitive(name string) bool {
+// whySensitive returns the words for which the field of that name asks for a secret, in its
+// name, title or description, or what its schema says of it; "" if it doesn't.
+func (s *formSchema) whySensitive(name string) string {
+	if s.Format == "password" || s.WriteOnly == true {
+		return "its schema says so"
+	}
+	if len(s.Enum)+len(s.OneOf) > 0 || s.Type == "boolean" {
+		return ""
+	}
 	title, _ := s.Title.(string)
 	description, _ := s.Description.(string)
-	fieldType, _ := s.Type.(string)
-	if s.Format == "password" || s.WriteOnly == true {
-		return true
+	isText := s.Type == "string"
+	word := cmp.Or(secretwords.InName(name, isText), secretwords.InName(title, isText))
+	if word == "" && s.isFree() {
+		word = cmp.Or(secretwords.InText(description), secretwords.InText(title+". "+description))
 	}
-	if len(s.Enum)+len(s.OneOf) > 0 || fieldType == "boolean" {
-		return false
+	if word == "" {
+		return ""
 	}
-	isText := fieldType == "string"
-	if namesSecret(name, isText) || namesSecret(title, isText) || s.isFree() && mentionsSecret(description) {
-		return true
-	}
-	q := &ask.Question{Kind: ask.KindForm, Fields: ask.Fields{{Name: name, Title: title, Type: fieldType}}}
-	return ask.Policy{}.Admit(q, 0, 0) != nil
+	return strconv.Quote(word)
 }

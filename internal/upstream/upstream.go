@@ -40,7 +40,7 @@ type Upstream struct {
 	retryAt     time.Time
 	main        *connection                   // nil unless connected
 	others      map[connectionKey]*connection // see acquire
-	asking      map[string]bool               // tools that are known to ask
+	asking      map[string]bool               // whether callees are known to ask; see learnAsking
 	tools       []*ToolStatus                 // as they were last reviewed
 	collisions  error                         // of the names of its tools, as they were last listed
 	errors      []Event                       // the latest

@@ -54,8 +54,13 @@ func NewToken(name string, now, expires time.Time) (text string, t *Token) {
 	var secret [32]byte
 	rand.Read(secret[:])
 	text = tokenPrefix + base64.RawURLEncoding.EncodeToString(secret[:])
-	sum := sha256.Sum256([]byte(text))
-	return text, &Token{Name: name, SHA256: hex.EncodeToString(sum[:]), Created: now.UTC().Truncate(time.Second), Expires: expires.UTC().Truncate(time.Second)}
+	return text, &Token{Name: name, SHA256: digestOf(text), Created: now.UTC().Truncate(time.Second), Expires: expires.UTC().Truncate(time.Second)}
+}
+
+// digestOf returns a token's digest as the file has it.
+func digestOf(token string) string {
+	sum := sha256.Sum256([]byte(token))
+	return hex.EncodeToString(sum[:])
 }
 
 // Bounds of a file.

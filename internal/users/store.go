@@ -4,10 +4,12 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"fmt"
 	"log/slog"
 	"net/http"
 	"os"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -20,6 +22,7 @@ import (
 // from several goroutines.
 type Store struct {
 	path   string
+	shared string // the digest of the server's token, as in the file; "" for none
 	logger *slog.Logger
 
 	mu       sync.Mutex
@@ -37,20 +40,40 @@ type grant struct {
 	token *Token
 }
 
-// Open reads a file of users.
-func Open(path string, logger *slog.Logger) (*Store, error) {
+// Open reads a file of users. None of them may have the token shared, which a server
+// requires from everyone; "" for none: their runs would belong to all who have it.
+func Open(path, shared string, logger *slog.Logger) (*Store, error) {
 	s := &Store{path: path, logger: logger}
+	if shared != "" {
+		s.shared = digestOf(shared)
+	}
 	info, err := os.Stat(path)
 	if err != nil {
 		return nil, err
 	}
-	f, err := Load(path)
+	f, err := s.load()
 	if err != nil {
 		return nil, err
 	}
 	s.info = info
 	s.set(f)
 	return s, nil
+}
+
+// load reads the file.
+func (s *Store) load() (*File, error) {
+	f, err := Load(s.path)
+	if err != nil {
+		return nil, err
+	}
+	for _, u := range f.Users {
+		for _, t := range u.Tokens {
+			if strings.EqualFold(t.SHA256, s.shared) {
+				return nil, fmt.Errorf("the users in %s: %s's token %s is also the one that this server requires from everyone (--token), so that %s's runs would belong to all who have it: make another, with openssl rand -hex 16", s.path, u.Name, t.Name, u.Name)
+			}
+		}
+	}
+	return f, nil
 }
 
 // set replaces the users. Callers hold mu, or are alone.
@@ -123,7 +146,7 @@ func (s *Store) read() *Changes {
 	}
 	var f *File
 	if err == nil {
-		f, err = Load(s.path)
+		f, err = s.load()
 	}
 	if s.info = info; err != nil {
 		if text := err.Error(); text != s.problem {

@@ -42,7 +42,7 @@ func edit(t testing.TB, path string, change func(*users.File)) {
 func open(t testing.TB, path string) (*users.Store, *bytes.Buffer) {
 	t.Helper()
 	var log bytes.Buffer
-	s, err := users.Open(path, slog.New(slog.NewTextHandler(&log, nil)))
+	s, err := users.Open(path, "", slog.New(slog.NewTextHandler(&log, nil)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -240,5 +240,27 @@ func TestAny(t *testing.T) {
 	s.Find("ada") // reads the file
 	if s.Any(isOps) {
 		t.Error("a disabled user may answer")
+	}
+}
+
+// A token that a server requires from everyone is no user's: neither at the start, nor when
+// the file changes.
+func TestSharedToken(t *testing.T) {
+	path, tokens := newFile(t, "ada", "ben")
+	if _, err := users.Open(path, tokens["ben"], slog.New(slog.DiscardHandler)); err == nil || !strings.Contains(err.Error(), "ben's token") || strings.Contains(err.Error(), tokens["ben"]) {
+		t.Errorf("the error is %v", err)
+	}
+	shared, t2 := users.NewToken("late", time.Now(), time.Time{})
+	var log bytes.Buffer
+	s, err := users.Open(path, shared, slog.New(slog.NewTextHandler(&log, nil)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	edit(t, path, func(f *users.File) { f.User("ada").Tokens = append(f.User("ada").Tokens, t2) })
+	if _, _, ok := s.Lookup(shared); ok {
+		t.Error("the token is a user's")
+	}
+	if _, _, ok := s.Lookup(tokens["ada"]); !ok || !strings.Contains(log.String(), "ada's token late") {
+		t.Errorf("ada can sign in: %v; the log: %s", ok, &log)
 	}
 }

@@ -1,6 +1,6 @@
 // Charts as pictures, and their values: with the keyboard, or where the pointer is.
 
-import { announce, find, findAll } from "./dom.js";
+import { announce, createElement, find, findAll } from "./dom.js";
 
 /** drawPNG draws the picture at a URL and returns it as a PNG, charts at twice their size. */
 export async function drawPNG(url) {
@@ -57,3 +57,14 @@ document.addEventListener("keydown", (event) => {
   const next = Math.min(Math.max(now < 0 ? (step === Infinity ? marks.length - 1 : 0) : now + step, 0), marks.length - 1);
   announce(showMark(plot, marks[next]));
 });
+
+// A picture, sound or video that can't be loaded says why, as the server does: a file may be
+// damaged. Errors of media don't bubble.
+document.addEventListener("error", async ({ target }) => {
+  const source = target.matches?.("img.picture, audio.sound, video.film") && (target.currentSrc || target.src);
+  if (!source || !source.startsWith(location.origin)) return;
+  const response = await fetch(source, { headers: { Accept: "application/json" } }).catch(() => null);
+  if (!response || response.ok) return;
+  const { error } = await response.json().catch(() => ({}));
+  if (error) target.replaceWith(createElement("p", "error", error.message));
+}, true);

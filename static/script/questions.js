@@ -35,11 +35,21 @@ function firstControl(dialog) {
   return field ? (find("input[type=radio]:checked", field) ?? controls(field)[0]) : heading;
 }
 
-/** focusDialog focuses a question and shows its top, and as much below it as there is room for. */
+/**
+ * focusDialog focuses a question and shows its top, and as much below it as there is room for.
+ * A control that isn't in sight then doesn't get the focus: the heading does.
+ */
 function focusDialog(dialog) {
   firstControl(dialog)?.focus({ preventScroll: true });
   dialog.scrollIntoView({ block: "nearest" });
   find(".from", dialog)?.scrollIntoView({ block: "nearest" });
+  if (!isInSight(document.activeElement)) find("h2", dialog)?.focus({ preventScroll: true });
+}
+
+/** isInSight reports whether the middle of a control is in the window, and nothing covers it. */
+function isInSight(control) {
+  const { left, top, width, height } = control.getBoundingClientRect();
+  return control.contains(document.elementFromPoint(left + width / 2, top + height / 2));
 }
 
 /** focusNewQuestion focuses a new question, unless the person is busy elsewhere. */
@@ -96,7 +106,7 @@ function showClosedNote(id, was) {
   late?.remove();
   const note = createElement("div", "closed-note");
   note.tabIndex = -1;
-  const dismiss = createElement("button", "quiet small", "Dismiss");
+  const dismiss = createElement("button", "quiet small", "Close");
   dismiss.type = "button";
   dismiss.addEventListener("click", () => {
     note.remove();

@@ -7,6 +7,11 @@ import { announce, createElement, find, findAll } from "./dom.js";
 
 const originalOrder = new WeakMap();
 
+// Of a header that is partly out of sight, browsers scroll none.
+document.addEventListener("focusin", ({ target }) => {
+  if (target.matches(".sort")) target.scrollIntoView({ block: "nearest", inline: "nearest" });
+});
+
 export function makeSortable() {
   for (const th of findAll(".artifact thead th:not(:has(button, a))")) {
     const button = createElement("button", "sort", th.textContent);

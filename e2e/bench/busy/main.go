@@ -24,7 +24,7 @@ func busy(ctx context.Context, in input, yield generators.Yield) (string, error)
 			return "", ctx.Err()
 		}
 	}
-	generators.Go(yield, func(ctx context.Context) { sendMore(ctx, in, yield) })
+	generators.Go(yield, func(ctx context.Context, yield generators.Yield) { sendMore(ctx, in, yield) })
 	return ask.Text(yield, "note", "What do you think of it?", ask.Title("Note"), ask.Long())
 }
 

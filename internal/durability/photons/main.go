@@ -165,7 +165,7 @@ func askConcurrently(_ context.Context, _ none, yield generators.Yield) (string,
 	answers, errs := make([]string, 2), make([]error, 2)
 	for i, key := range []string{"left", "right"} {
 		all.Add(1)
-		began := generators.Go(yield, func(context.Context) {
+		began := generators.Go(yield, func(_ context.Context, yield generators.Yield) {
 			defer all.Done()
 			answers[i], errs[i] = ask.Text(yield, key, "What is on the "+key+"?")
 		})

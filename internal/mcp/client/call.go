@@ -23,8 +23,6 @@ type Request struct {
 	// Capabilities replace those of the session's Options for this call, if the server
 	// is modern. Nil means the session's.
 	Capabilities json.RawMessage
-	// Tag is the caller's own.
-	Tag any
 	// Observe, if it is set, is called with every message of the call: those that are sent,
 	// before they are, and those that are received. It must not block and is called from
 	// several goroutines.
@@ -49,16 +47,20 @@ type Call struct {
 	tokens   []string        // the progress tokens that were given
 	over     error           // why the call is over; nil while it isn't
 	rounds   int
-	task     string // the id of the task that the call became; guarded by the session's mu
-	requests []*ServerRequest
+	task     string           // the id of the task that the call became; guarded by the session's mu
+	requests []*ServerRequest // open requests of the server that may belong to the call
+	asking   int              // of those, how many are among its events
 }
 
 // An Event is a notification or a request of the server that belongs to a call. One of
 // its fields is set.
 type Event struct {
 	Notification *Notification
-	Request      *ServerRequest
-	end          *callEnd
+	// Request is for the call to reply to, or to pass on.
+	Request *ServerRequest
+	// Elsewhere is among the events of another call, but may belong to this one.
+	Elsewhere *ServerRequest
+	end       *callEnd
 }
 
 // callEnd is the last event.
@@ -180,7 +182,7 @@ func (c *Call) finish(result json.RawMessage, err error) {
 	delete(c.session.calls, c)
 	c.session.mu.Unlock()
 	for _, r := range requests {
-		r.withdraw(errCallOver)
+		r.leave(c)
 	}
 	c.events.push(Event{end: end})
 	c.cancel(err)
@@ -189,10 +191,10 @@ func (c *Call) finish(result json.RawMessage, err error) {
 	}
 }
 
-// errCallOver withdraws the questions of a call that ended with them open.
+// errCallOver withdraws the questions of calls that ended with them open.
 var errCallOver = errors.New("the tool went on without the answer")
 
-// addRequest adds a request of the server to the call. It reports false if the call is
+// addRequest adds a request that may belong to the call. It reports false if the call is
 // over.
 func (c *Call) addRequest(r *ServerRequest) bool {
 	c.mu.Lock()
@@ -200,7 +202,6 @@ func (c *Call) addRequest(r *ServerRequest) bool {
 	if c.over != nil {
 		return false
 	}
-	r.call = c
 	c.requests = append(c.requests, r)
 	return true
 }
@@ -209,4 +210,20 @@ func (c *Call) removeRequest(r *ServerRequest) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.requests = slices.DeleteFunc(c.requests, func(other *ServerRequest) bool { return other == r })
+}
+
+// addAsking counts requests among the call's events. It does nothing if c is nil.
+func (c *Call) addAsking(n int) {
+	if c != nil {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		c.asking += n
+	}
+}
+
+// IsAsking reports whether an open request of the server is among the call's events.
+func (c *Call) IsAsking() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.asking > 0
 }

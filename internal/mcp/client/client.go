@@ -37,9 +37,9 @@ type Options struct {
 	// HTTP makes the requests of a server with a URL; nil for a transport of the
 	// session's own.
 	HTTP http.RoundTripper
-	// Attribute chooses the call that a server's request belongs to if the protocol
-	// doesn't say it and more than one call is in progress. Nil, or a nil result,
-	// refuses the request. It must not block.
+	// Attribute chooses the call whose event a server's request becomes if the protocol
+	// doesn't say which it belongs to and more than one call is in progress. Nil, or a nil
+	// result, refuses the request. It must not block, and must not call methods of r.
 	Attribute func(r *ServerRequest, inProgress []*Call) *Call
 	// HandleNotification gets the notifications that belong to no call. It must not
 	// block, and is called from several goroutines.
@@ -215,7 +215,7 @@ func (s *Session) Server() Server { return s.server }
 // sends no requests.
 func (s *Session) IsModern() bool { return isModern(s.server.Version) }
 
-// TellsCalls reports whether the server says which call each of its requests belongs to:
+// TellsCalls reports whether the server can say which call each of its requests belongs to:
 // by the stream on which it comes, or because it makes none.
 func (s *Session) TellsCalls() bool {
 	_, isHTTP := s.transport.(*httpTransport)

@@ -35,24 +35,25 @@ func (e Event) size() int {
 }
 
 // push adds an event, and waits while the queue is full. It drops what comes after the
-// end. The end itself is added at once.
-func (q *eventQueue) push(e Event) {
+// end, and reports false. The end itself is added at once.
+func (q *eventQueue) push(e Event) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if e.end != nil && q.end == nil {
 		q.end = e.end
 		q.changed.Broadcast()
-		return
+		return true
 	}
 	for q.end == nil && (len(q.events) >= maxQueuedEvents || q.bytes >= maxQueuedBytes) {
 		q.changed.Wait()
 	}
 	if q.end != nil {
-		return
+		return false
 	}
 	q.events = append(q.events, e)
 	q.bytes += e.size()
 	q.changed.Broadcast()
+	return true
 }
 
 // next returns the next event, or false after the last.

@@ -192,7 +192,7 @@ func (s *Session) handleCancelled(n Notification, raw []byte) {
 	delete(s.requests, string(id))
 	s.mu.Unlock()
 	if r != nil {
-		r.call.observe(recording.In, raw)
+		r.currentCall().observe(recording.In, raw)
 		r.withdraw(withdrawnError(textMember(params, "reason")))
 	}
 }

@@ -144,11 +144,10 @@ func (r *requiredInputs) ask(inputs []input) {
 		q := &ServerRequest{Method: i.Method, Params: objectOrEmpty(i.Params), Key: i.key}
 		q.ctx, q.cancel = context.WithCancelCause(c.ctx)
 		q.respond = func(result json.RawMessage, refused *message.Error) { r.addAnswer(i.key, result, refused) }
-		if !c.addRequest(q) {
+		if !q.offer(c) {
 			q.withdraw(errCallOver)
 			return
 		}
-		c.events.push(Event{Request: q})
 	}
 }
 

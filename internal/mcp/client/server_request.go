@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"sync"
 
 	"github.com/mark3labs/mcp-go/mcp"
@@ -15,7 +17,8 @@ import (
 )
 
 // A ServerRequest is what a server asks of its client: elicitation/create,
-// sampling/createMessage or roots/list. It is answered once, by Reply or Refuse.
+// sampling/createMessage or roots/list. It gets one reply, by Reply or Refuse; from the
+// session, if all calls end that it may belong to; none if the server takes it back.
 type ServerRequest struct {
 	Method string
 	Params json.RawMessage // an object
@@ -23,11 +26,18 @@ type ServerRequest struct {
 	// input (2026-07-28). Then Refuse ends the call.
 	Key string
 
-	ctx     context.Context
-	cancel  context.CancelCauseFunc
-	call    *Call
-	once    sync.Once
-	respond func(result json.RawMessage, refused *message.Error)
+	session  *Session        // nil for part of a result
+	received json.RawMessage // the message, if it is one
+	ctx      context.Context
+	cancel   context.CancelCauseFunc
+	once     sync.Once
+	respond  func(result json.RawMessage, refused *message.Error)
+
+	mu       sync.Mutex // may be locked before a call's mu, never after it
+	call     *Call      // whose events it is among; nil for none
+	calls    []*Call    // in progress, that it may belong to
+	passedOn []*Call    // that it was among the events of before
+	hasEnded bool
 }
 
 // maxServerRequests is the number of open requests of one server.
@@ -43,22 +53,132 @@ func (r *ServerRequest) Reply(result json.RawMessage) { r.settle(result, nil) }
 func (r *ServerRequest) Refuse(e *message.Error) { r.settle(nil, e) }
 
 func (r *ServerRequest) settle(result json.RawMessage, refused *message.Error) {
-	r.once.Do(func() {
-		if r.call != nil {
-			r.call.removeRequest(r)
-		}
-		r.respond(result, refused)
-		r.cancel(errReplied)
-	})
+	r.end(errReplied, func() { r.respond(result, refused) })
 }
 
 // withdraw ends the request without a reply.
-func (r *ServerRequest) withdraw(cause error) {
+func (r *ServerRequest) withdraw(cause error) { r.end(cause, func() {}) }
+
+// end ends the request once, with a reply.
+func (r *ServerRequest) end(cause error, reply func()) {
 	r.once.Do(func() {
-		if r.call != nil {
-			r.call.removeRequest(r)
+		r.mu.Lock()
+		for _, c := range r.calls {
+			c.removeRequest(r)
 		}
+		r.call.addAsking(-1)
+		r.hasEnded = true
+		r.mu.Unlock()
+		reply()
 		r.cancel(cause)
+	})
+}
+
+// currentCall returns the call whose events the request is among, or nil.
+func (r *ServerRequest) currentCall() *Call {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.call
+}
+
+// IsCertain reports whether the request belongs to the call whose event it is: it can't be
+// another's.
+func (r *ServerRequest) IsCertain() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return len(r.calls) == 1 && r.calls[0] == r.call
+}
+
+// offer makes the request an event of one of the calls that it may belong to, which are in
+// progress. If there are several, the session's owner chooses. It reports false if none takes
+// it.
+func (r *ServerRequest) offer(calls ...*Call) bool {
+	r.mu.Lock()
+	for _, c := range calls {
+		if c.addRequest(r) {
+			r.calls = append(r.calls, c)
+		}
+	}
+	others := slices.Clone(r.calls)
+	r.mu.Unlock()
+	taken := r.move(nil)
+	if taken == nil {
+		return false
+	}
+	for _, c := range others {
+		if c != taken {
+			c.events.push(Event{Elsewhere: r})
+		}
+	}
+	return true
+}
+
+// PassOn says that the call whose event the request is can't reply. The request becomes an
+// event of another one that it may belong to. If there is none, it is refused.
+func (r *ServerRequest) PassOn(otherwise *message.Error) {
+	if r.move(r.currentCall()) == nil {
+		r.Refuse(otherwise)
+	}
+}
+
+// move makes the request an event of another call than from, and returns it; nil if there
+// is none, or the request has ended.
+func (r *ServerRequest) move(from *Call) *Call {
+	for {
+		r.mu.Lock()
+		if r.hasEnded {
+			r.mu.Unlock()
+			return nil
+		}
+		from.addAsking(-1)
+		r.passedOn = append(r.passedOn, from)
+		r.call = r.choose()
+		r.call.addAsking(1)
+		to := r.call
+		r.mu.Unlock()
+		if r.received != nil {
+			to.observe(recording.In, r.received)
+		}
+		if to == nil || to.events.push(Event{Request: r}) {
+			return to
+		}
+		from = to // it has just ended
+	}
+}
+
+// choose chooses the next call; nil for none. The caller holds mu.
+func (r *ServerRequest) choose() *Call {
+	var left []*Call
+	for _, c := range r.calls {
+		if !slices.Contains(r.passedOn, c) {
+			left = append(left, c)
+		}
+	}
+	switch {
+	case len(left) == 0:
+		return nil
+	case len(left) == 1:
+		return left[0]
+	case r.session == nil || r.session.options.Attribute == nil:
+		return nil
+	}
+	return r.session.options.Attribute(r, left)
+}
+
+// leave says that a call is over that the request may have belonged to. The last of them
+// ends the request, whichever call's events it is among.
+func (r *ServerRequest) leave(c *Call) {
+	r.mu.Lock()
+	r.calls = slices.DeleteFunc(r.calls, func(other *Call) bool { return other == c })
+	left := len(r.calls)
+	r.mu.Unlock()
+	if left > 0 {
+		return
+	}
+	r.end(errCallOver, func() {
+		if r.session != nil {
+			r.respond(nil, message.Errorf(requestRefused, "the call that the request belongs to has ended"))
+		}
 	})
 }
 
@@ -94,13 +214,10 @@ func (s *Session) handleRequest(m message.Incoming, origin *pendingRequest) {
 		s.respond(m.ID, nil, refused)
 		return
 	}
-	c := s.callOfRequest(r, origin)
-	c.observe(recording.In, m.Raw)
-	if c == nil || !c.addRequest(r) {
+	r.received = m.Raw
+	if !r.offer(s.callsOfRequest(r, origin)...) {
 		r.Refuse(message.Errorf(requestRefused, "no call is in progress that the request could belong to"))
-		return
 	}
-	c.events.push(Event{Request: r})
 }
 
 // requestRefused is the code of the error for a request that can't be answered now.
@@ -108,7 +225,7 @@ const requestRefused = -32000
 
 // openRequest adds a request to those that are open.
 func (s *Session) openRequest(m message.Incoming) (*ServerRequest, *message.Error) {
-	r := &ServerRequest{Method: m.Method, Params: objectOrEmpty(m.Params)}
+	r := &ServerRequest{Method: m.Method, Params: objectOrEmpty(m.Params), session: s}
 	r.ctx, r.cancel = context.WithCancelCause(s.ctx)
 	id := m.ID
 	r.respond = func(result json.RawMessage, refused *message.Error) {
@@ -117,7 +234,7 @@ func (s *Session) openRequest(m message.Incoming) (*ServerRequest, *message.Erro
 			delete(s.requests, string(id))
 		}
 		s.mu.Unlock()
-		s.respondFor(r.call, id, result, refused)
+		s.respondFor(r.currentCall(), id, result, refused)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -133,31 +250,18 @@ func (s *Session) openRequest(m message.Incoming) (*ServerRequest, *message.Erro
 	return r, nil
 }
 
-// callOfRequest returns the call that a request of the server belongs to: that of the
-// task which it is related to, that on whose stream it came, the only one in progress,
-// or that which the session's owner chooses; nil if there is none.
-func (s *Session) callOfRequest(r *ServerRequest, origin *pendingRequest) *Call {
+// callsOfRequest returns the calls that a request of the server may belong to: that of the
+// task which it is related to, that on whose stream it came, or all in progress.
+func (s *Session) callsOfRequest(r *ServerRequest, origin *pendingRequest) []*Call {
 	if c := s.callOfTask(r.Params); c != nil {
-		return c
+		return []*Call{c}
 	}
 	if origin != nil && origin.call != nil {
-		return origin.call
+		return []*Call{origin.call}
 	}
 	s.mu.Lock()
-	calls := make([]*Call, 0, len(s.calls))
-	for c := range s.calls {
-		calls = append(calls, c)
-	}
-	s.mu.Unlock()
-	switch {
-	case len(calls) == 0:
-		return nil
-	case len(calls) == 1:
-		return calls[0]
-	case s.options.Attribute == nil:
-		return nil
-	}
-	return s.options.Attribute(r, calls)
+	defer s.mu.Unlock()
+	return slices.Collect(maps.Keys(s.calls))
 }
 
 // respond sends a response to a request of the server that belongs to no call.

@@ -96,12 +96,11 @@ func (t *extensionTask) ask(inputs []input) {
 		r := &ServerRequest{Method: i.Method, Params: objectOrEmpty(i.Params), Key: i.key}
 		r.ctx, r.cancel = context.WithCancelCause(t.call.ctx)
 		r.respond = func(result json.RawMessage, refused *message.Error) { go t.sendAnswer(i.key, result, refused) }
-		if !t.call.addRequest(r) {
+		if !r.offer(t.call) {
 			r.withdraw(errCallOver)
 			return
 		}
 		t.open[i.key] = r
-		t.call.events.push(Event{Request: r})
 	}
 	for key, r := range t.open {
 		if !isOpen[key] {

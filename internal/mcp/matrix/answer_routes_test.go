@@ -66,7 +66,7 @@ func wantOutcome(action, word string) (outcome, page string) {
 	case "decline":
 		return action, "This question was declined "
 	}
-	return action, "This question was canceled "
+	return action, "This question was dismissed "
 }
 
 func expectEqual(t *testing.T, what, got, want string) {

@@ -36,7 +36,7 @@ func TestStructuredContentHasEssentialsOfArtifacts(t *testing.T) {
 	artifacts := artifactSource{
 		generators.Markdown("Report", "# Well\x1b[31m\n"),
 		generators.TableOf("Rows", generators.Table{Columns: []string{"a", "b"}, Rows: [][]any{{1, "x"}, {2, "y"}}}),
-		generators.Image("Picture", "image/png", []byte("png")),
+		generators.Image("Picture", "image/png", []byte("\x89PNG")),
 		generators.Code("long.sql", "sql", strings.Repeat("DROP TABLE a;\n", 1000)),
 		generators.Code("late.sql", "sql", strings.Repeat("x", 100)),
 	}

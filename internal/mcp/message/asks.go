@@ -130,7 +130,7 @@ func formRequest(t *Translator, a openAsk) (Request, *MissingCapability, error) 
 		return Request{}, missingForms, nil
 	}
 	shown := t.shownByTool(a.question)
-	p := ElicitParams{Message: questionAndVerbs(a.question) + shown, Meta: a.meta}
+	p := ElicitParams{Message: t.questionAndVerbs(a.question) + shown, Meta: a.meta}
 	if t.Client.VersionAtLeast(mcp.ProtocolVersion20251125) {
 		p.Mode, p.RequestedSchema = "form", form.RequestedSchemaOf(a.question)
 	} else {
@@ -171,7 +171,7 @@ func urlRequest(t *Translator, a openAsk) (Request, *MissingCapability, error) {
 }
 
 func (t *Translator) openURLRequest(a openAsk, address string) Request {
-	p := ElicitParams{Mode: "url", Message: questionAndVerbs(a.question), URL: address, Meta: a.meta}
+	p := ElicitParams{Mode: "url", Message: t.questionAndVerbs(a.question), URL: address, Meta: a.meta}
 	if !t.Client.IsModern() {
 		p.ElicitationID = a.id
 	}

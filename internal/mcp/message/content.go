@@ -3,6 +3,7 @@ package message
 import (
 	"context"
 	"encoding/base64"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -10,6 +11,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/runlog"
 )
 
 // A ContentBlock is an MCP content block (MCP, Tools, Tool Result).
@@ -44,6 +46,11 @@ func (t *Translator) artifactBlocks(ctx context.Context, seqs []uint64) ([]Conte
 	left := int64(maxInlineArtifacts)
 	for _, seq := range seqs {
 		a, body, err := t.Source.OpenArtifact(ctx, seq)
+		var damaged *runlog.DamagedError
+		if errors.As(err, &damaged) {
+			blocks = append(blocks, TextBlock(damaged.Error())) // in its place
+			continue
+		}
 		if err != nil {
 			return nil, nil, err
 		}

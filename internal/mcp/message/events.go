@@ -54,12 +54,15 @@ type (
 // Notification returns the notification for an event, or nil if the client gets
 // none. An event of an unknown kind, as a newer Beam may have recorded, becomes a
 // log message with its JSON. That a run sleeps, waits for another run, or asks a model, is
-// reported as a status is. Other entries that are not events have no notification here.
+// reported as a status is; that a step begins again, as a log message. Other entries that are not events have no notification here.
 func (t *Translator) Notification(s *State, e runlog.Entry) ([]byte, error) {
 	switch e.Kind {
 	case runlog.KindSleeping:
 		sleeping, err := runlog.Decode[runlog.Sleeping](e)
 		return t.statusOf(s, e, sleeping.Describe()), err
+	case runlog.KindRepeated:
+		repeated, err := runlog.Decode[runlog.Repeated](e)
+		return t.LogMessage(generators.Notice, repeated.Describe(), string(e.Kind)), err
 	case runlog.KindQueued:
 		queued, err := runlog.Decode[runlog.Queued](e)
 		return t.statusOf(s, e, queued.Describe()), err

@@ -48,48 +48,17 @@ func RenderingOf(q *ask.Question) runlog.Rendering {
 
 // questionAndVerbs returns a question and, of a confirmation, its verbs and whether it
 // can be undone.
-func questionAndVerbs(q *ask.Question) string {
-	text := closeFence(cleantext.Text(q.Message))
+func (t *Translator) questionAndVerbs(q *ask.Question) string {
+	text := SaidBy(t.Photon.Name(), q.Message)
 	if !form.IsConfirmation(q) || !q.Destructive && q.Yes == "" && q.No == "" {
 		return text
 	}
 	yes, no := form.ConfirmLabels(q)
-	text += cleantext.Text(fmt.Sprintf("\n\nAnswer “%s” or “%s”.", yes, no))
+	text += fmt.Sprintf("\n\nAnswer “%s” or “%s”.", cleantext.Line(yes), cleantext.Line(no))
 	if q.Destructive {
 		text += " This can’t be undone."
 	}
 	return text
-}
-
-// closeFence ends a code fence that a text leaves open, which would reach to the fence
-// around what a question shows and change places with it.
-func closeFence(text string) string {
-	open := ""
-	for line := range strings.Lines(text) {
-		line = strings.TrimLeft(line, " \t>")
-		fence := fenceAt(line)
-		switch after := strings.TrimSpace(line[len(fence):]); {
-		case fence == "":
-		case open == "" && (fence[0] == '~' || !strings.Contains(after, "`")):
-			open = fence
-		case open != "" && fence[0] == open[0] && len(fence) >= len(open) && after == "":
-			open = ""
-		}
-	}
-	if open == "" {
-		return text
-	}
-	return strings.TrimSuffix(text, "\n") + "\n" + open
-}
-
-// fenceAt returns the code fence that a line begins with, or "".
-func fenceAt(line string) string {
-	for _, c := range "`~" {
-		if n := len(line) - len(strings.TrimLeft(line, string(c))); n >= 3 {
-			return line[:n]
-		}
-	}
-	return ""
 }
 
 // shownByTool returns what a question shows, for the end of its message; empty if it
@@ -128,7 +97,7 @@ func evidenceText(evidence []*generators.Artifact) (text string, whole bool) {
 	parts, whole := make([]string, len(evidence)), true
 	for i, a := range evidence {
 		body, ok := artifactText(a)
-		whole = whole && ok && !cleantext.HidesText(a.Title) && !cleantext.HidesText(body)
+		whole = whole && ok
 		parts[i] = strings.Trim(cleantext.Text(strings.TrimSpace(a.Title)+"\n"+body), "\n")
 	}
 	text = strings.Join(parts, "\n\n")

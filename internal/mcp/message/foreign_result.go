@@ -45,6 +45,10 @@ func (b ResultBase) AddTo(result json.RawMessage) json.RawMessage {
 		case "resultType":
 		case "_meta":
 			meta = value
+		case "content", "contents", "messages":
+			out = AppendMember(out, string(name), withoutOurMeta(value))
+		case "structuredContent":
+			out = AppendMember(out, string(name), withoutOurMembers(value))
 		default:
 			out = AppendMember(out, string(name), value)
 		}
@@ -63,7 +67,7 @@ func (b ResultBase) mergeMeta(meta json.RawMessage) json.RawMessage {
 	out := []byte{'{'}
 	if rawjson.TypeName(meta) == rawjson.ObjectType {
 		rawjson.EachMember(meta, func(name []byte, value json.RawMessage) {
-			if _, own := b.Meta[string(name)]; !own && !connectionMeta[string(name)] {
+			if _, own := b.Meta[string(name)]; !own && !connectionMeta[string(name)] && !isOurs(string(name)) {
 				out = AppendMember(out, string(name), value)
 			}
 		})
@@ -75,6 +79,72 @@ func (b ResultBase) mergeMeta(meta json.RawMessage) json.RawMessage {
 	if len(b.Meta) > 0 {
 		rawjson.EachMember(own, func(name []byte, value json.RawMessage) { out = AppendMember(out, string(name), value) })
 	}
+	return append(out, '}')
+}
+
+// isOurs reports whether a member's name is in a namespace of Beam's own, by which programs
+// would take what another server says for Beam's.
+func isOurs(name string) bool {
+	return strings.HasPrefix(name, "beam/") || strings.HasPrefix(name, "io.github.photon-beam/")
+}
+
+// withoutOurMembers returns an object without the members that only Beam may have.
+func withoutOurMembers(raw json.RawMessage) json.RawMessage {
+	if rawjson.TypeName(raw) != rawjson.ObjectType {
+		return raw
+	}
+	some := false
+	out := []byte{'{'}
+	rawjson.EachMember(raw, func(name []byte, value json.RawMessage) {
+		if isOurs(string(name)) {
+			some = true
+			return
+		}
+		out = AppendMember(out, string(name), value)
+	})
+	if !some {
+		return raw
+	}
+	return append(out, '}')
+}
+
+// WithoutOurMeta returns an object without the members of its _meta that only Beam may have.
+func WithoutOurMeta(raw json.RawMessage) json.RawMessage {
+	return changeMembers(raw, "_meta", withoutOurMembers)
+}
+
+// withoutOurMeta returns a list of content blocks or of messages with them without the
+// members of any _meta that only Beam may have.
+func withoutOurMeta(list json.RawMessage) json.RawMessage {
+	if len(list) == 0 || list[0] != '[' || !bytes.Contains(list, []byte("_")) && !bytes.ContainsRune(list, '\\') {
+		return list
+	}
+	out := []byte{'['}
+	rawjson.EachElement(list, func(block json.RawMessage) bool {
+		if len(out) > 1 {
+			out = append(out, ',')
+		}
+		for _, inner := range []string{"resource", "content"} {
+			block = changeMembers(block, inner, WithoutOurMeta)
+		}
+		out = append(out, WithoutOurMeta(block)...)
+		return true
+	})
+	return append(out, ']')
+}
+
+// changeMembers returns an object with the members of a name changed.
+func changeMembers(raw json.RawMessage, name string, change func(json.RawMessage) json.RawMessage) json.RawMessage {
+	if rawjson.TypeName(raw) != rawjson.ObjectType || rawjson.Member(raw, name) == nil {
+		return raw
+	}
+	out := []byte{'{'}
+	rawjson.EachMember(raw, func(member []byte, value json.RawMessage) {
+		if string(member) == name {
+			value = change(value)
+		}
+		out = AppendMember(out, string(member), value)
+	})
 	return append(out, '}')
 }
 

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -60,8 +61,19 @@ func InvalidArgumentsResult(photon string, err *generators.InvalidError) *ToolRe
 }
 
 // Result returns the end of a run as the result of its call: the result that another
-// server gave, or the artifacts of the entries translated with s, then the value.
+// server gave, or the artifacts of the entries translated with s, then the value. What is
+// damaged says so.
 func (t *Translator) Result(ctx context.Context, s *State, end runlog.Finished) (*ToolResult, error) {
+	r, err := t.buildResult(ctx, s, end)
+	var damaged *runlog.DamagedError
+	if errors.As(err, &damaged) {
+		r, err = ErrorResult(damaged.Error()), nil
+		r.ResultBase = t.annotations(end)
+	}
+	return r, err
+}
+
+func (t *Translator) buildResult(ctx context.Context, s *State, end runlog.Finished) (*ToolResult, error) {
 	content, err := t.Source.Content(&end)
 	if err != nil {
 		return nil, err

@@ -84,7 +84,35 @@ func newGateway(t testing.TB, c beam.Config) gateway {
 		h.CloseClientConnections()
 		h.Close()
 	})
-	return gateway{b, c.URL}
+	g := gateway{b, c.URL}
+	if len(c.Upstreams) > 0 {
+		g.awaitUpstreams(t)
+	}
+	return g
+}
+
+// awaitUpstreams waits until no upstream is being connected: beam.New waits for a few seconds
+// only, and clients are told of what comes later.
+func (g gateway) awaitUpstreams(t testing.TB) {
+	t.Helper()
+	operator := signIn(t, g.SignInURL())
+	var all string
+	if !programtest.Poll(func() bool {
+		request, _ := http.NewRequestWithContext(t.Context(), "GET", g.url+"/upstreams", nil)
+		request.Header.Set("Accept", "application/json")
+		r, err := operator.Do(request)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer r.Body.Close()
+		raw, err := io.ReadAll(r.Body)
+		if all = string(raw); err != nil || r.StatusCode != http.StatusOK {
+			t.Fatalf("the upstreams: %s, %s, %v", r.Status, all, err)
+		}
+		return !strings.Contains(all, `"state":"connecting"`) && !strings.Contains(all, `"state":"waiting"`)
+	}) {
+		t.Fatalf("not all upstreams are connected: %s", all)
+	}
 }
 
 // signIn returns a browser that is signed in at an address of a Beam.

@@ -6,6 +6,7 @@ import (
 
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/internal/engine"
+	msg "github.com/photon-beam/beam/internal/mcp/message"
 	"github.com/photon-beam/beam/internal/outcome"
 	"github.com/photon-beam/beam/internal/runlog"
 )
@@ -91,9 +92,9 @@ func waitingMessage(info engine.Info) string {
 		return info.LatestStatus
 	}
 	if first := info.Asks[0]; first.Excluded {
-		return "waits for " + first.For + " to answer: " + first.Question.Message
+		return "waits for " + first.For + " to answer: " + msg.LineSaidBy(info.Photon, first.Question.Message)
 	}
-	return "waits for an answer: " + info.Asks[0].Question.Message
+	return "waits for an answer: " + msg.LineSaidBy(info.Photon, info.Asks[0].Question.Message)
 }
 
 // newTaskFor returns a run as a task for a client. The status message includes the

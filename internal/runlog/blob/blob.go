@@ -29,6 +29,8 @@ var ErrNotFound = errors.New("no such blob")
 type Store struct {
 	root *os.Root
 	disk *diskspace.Disk
+	// Blobs up to this size, in bytes, are verified before they are read.
+	verifiedFirst int64
 }
 
 // Open returns the store in a folder. If the folder doesn't exist, Open creates
@@ -41,11 +43,17 @@ func Open(dir string) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Store{root, diskspace.NewDisk(dir, diskspace.DefaultMinFree)}, nil
+	return &Store{root, diskspace.NewDisk(dir, diskspace.DefaultMinFree), maxVerifiedFirst}, nil
 }
 
 // Close closes the folder.
 func (s *Store) Close() error { return s.root.Close() }
+
+// Digest returns the digest under which [Store.Put] stores content.
+func Digest(content []byte) string {
+	sum := sha256.Sum256(content)
+	return hex.EncodeToString(sum[:])
+}
 
 // Put stores everything that r yields, without holding it in memory. When Put
 // returns, the blob is on the disk, so a log may refer to it. The error is r's,
@@ -134,7 +142,8 @@ func (s *Store) writeFile(name string, r io.Reader) (digest string, size int64, 
 	return hex.EncodeToString(hash.Sum(nil)), size, nil
 }
 
-// Open opens a blob for reading. The error is [ErrNotFound] or the file system's.
+// Open opens a blob for reading, whatever it contains now; see [Store.OpenVerified]. The
+// error is [ErrNotFound] or the file system's.
 func (s *Store) Open(run, digest string) (io.ReadSeekCloser, error) {
 	if err := errors.Join(checkName(run), checkName(digest)); err != nil {
 		return nil, err

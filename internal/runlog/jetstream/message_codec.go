@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/photon-beam/beam/generators"
@@ -13,17 +14,21 @@ import (
 
 // A message is one append:
 //
-//	version  byte, 1
+//	version  byte, 1, or 2 if an entry has a goroutine or a step
 //	flags    byte; 1: its last entry ends the run
 //	first    uvarint, the ordinal of its first entry
 //	count    uvarint
 //	run      with its length as uvarint before it
-//	entries  seconds varint, nanoseconds uvarint, then kind, blob and data, each
-//	         with its length as uvarint before it
+//	entries  seconds varint, nanoseconds uvarint, then kind, blob and data and,
+//	         in version 2, goroutine and step, each with its length as uvarint
+//	         before it
 //
 // The encoding isn't JSON, because Beam may read a million runs when it starts.
 // The message names its run so that reading it needs no NATS headers.
-const messageVersion = 1
+const (
+	messageVersion     = 1
+	messageWithOrigins = 2
+)
 
 const flagFinished = 1
 
@@ -32,6 +37,7 @@ type messageHead struct {
 	run               []byte
 	firstSeq, lastSeq uint64
 	finished          bool
+	hasOrigins        bool // its version is 2
 	body              []byte
 	count             uint64
 }
@@ -45,14 +51,19 @@ func encodeMessage(run string, after uint64, entries []runlog.Entry) []byte {
 	const overhead = 16
 	size := overhead + len(run)
 	for _, e := range entries {
-		size += overhead + len(e.Kind) + len(e.Blob) + len(e.Data)
+		size += overhead + len(e.Kind) + len(e.Blob) + len(e.Data) + len(e.Goroutine) + len(e.Step)
+	}
+	hasOrigins := slices.ContainsFunc(entries, func(e runlog.Entry) bool { return e.Goroutine != "" || e.Step != "" })
+	version := byte(messageVersion)
+	if hasOrigins {
+		version = messageWithOrigins
 	}
 	buf := make([]byte, 0, size)
 	var flags byte
 	if entries[len(entries)-1].Kind == runlog.KindFinished {
 		flags = flagFinished
 	}
-	buf = append(buf, messageVersion, flags)
+	buf = append(buf, version, flags)
 	buf = binary.AppendUvarint(buf, after+1)
 	buf = binary.AppendUvarint(buf, uint64(len(entries)))
 	buf = appendBytes(buf, run)
@@ -66,6 +77,9 @@ func encodeMessage(run string, after uint64, entries []runlog.Entry) []byte {
 		buf = appendBytes(buf, string(e.Kind))
 		buf = appendBytes(buf, e.Blob)
 		buf = appendBytes(buf, e.Data)
+		if hasOrigins {
+			buf = appendBytes(appendBytes(buf, e.Goroutine), e.Step)
+		}
 	}
 	return buf
 }
@@ -80,11 +94,11 @@ func decodeHead(msg []byte) (messageHead, error) {
 	if len(msg) < 2 {
 		return messageHead{}, fmt.Errorf("%w: %w: only %d bytes", ErrCorrupt, errBadMessage, len(msg))
 	}
-	if msg[0] != messageVersion {
+	if msg[0] != messageVersion && msg[0] != messageWithOrigins {
 		return messageHead{}, fmt.Errorf("%w: %w: version %d", ErrNewerFormat, errBadMessage, msg[0])
 	}
 	r := messageReader{rest: msg[2:]}
-	h := messageHead{firstSeq: r.uvarint(), count: r.uvarint(), run: r.bytes(), finished: msg[1]&flagFinished != 0}
+	h := messageHead{firstSeq: r.uvarint(), count: r.uvarint(), run: r.bytes(), finished: msg[1]&flagFinished != 0, hasOrigins: msg[0] == messageWithOrigins}
 	h.lastSeq, h.body = h.firstSeq+h.count-1, r.rest
 	if r.failed || h.firstSeq == 0 || h.count == 0 || h.count > uint64(len(msg)) {
 		return messageHead{}, fmt.Errorf("%w: %w: invalid head", ErrCorrupt, errBadMessage)
@@ -99,13 +113,17 @@ func (h messageHead) decodeEntries(all []runlog.Entry, after uint64) ([]runlog.E
 	for seq := h.firstSeq; seq <= h.lastSeq; seq++ {
 		sec, nsec := r.varint(), r.uvarint()
 		kind, blob, data := r.bytes(), r.bytes(), r.bytes()
+		var goroutine, step []byte
+		if h.hasOrigins {
+			goroutine, step = r.bytes(), r.bytes()
+		}
 		if r.failed {
 			return nil, fmt.Errorf("%w: %w: entry %d", ErrCorrupt, errBadMessage, seq)
 		}
 		if seq <= after {
 			continue
 		}
-		e := runlog.Entry{Seq: seq, Time: time.Unix(sec, int64(nsec)), Kind: internKind(kind), Blob: string(blob)}
+		e := runlog.Entry{Seq: seq, Time: time.Unix(sec, int64(nsec)), Kind: internKind(kind), Blob: string(blob), Goroutine: string(goroutine), Step: string(step)}
 		if len(data) > 0 {
 			e.Data = data
 		}

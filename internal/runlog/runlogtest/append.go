@@ -40,6 +40,7 @@ func testContentUnchanged(t *testing.T, l runlog.Log) {
 		{Kind: "artifact", Blob: "sha256:abc"},
 		{Kind: "chunk", Data: json.RawMessage(`"` + strings.Repeat("x", runlog.MaxEntryData-2) + `"`)},
 		{Kind: "status", Seq: 99, Data: json.RawMessage("null")},
+		{Kind: "chunk", Goroutine: "2.1", Step: "fetch", Data: json.RawMessage(`"x"`)},
 	}
 	before := time.Now().Add(-time.Second)
 	mustAppend(t, l, run, 0, given...)
@@ -48,7 +49,7 @@ func testContentUnchanged(t *testing.T, l runlog.Log) {
 		t.Fatalf("%d entries of %d", len(got), len(given))
 	}
 	for i, e := range got {
-		if e.Kind != given[i].Kind || e.Blob != given[i].Blob || !sameJSON(e.Data, given[i].Data) {
+		if e.Kind != given[i].Kind || e.Blob != given[i].Blob || !sameJSON(e.Data, given[i].Data) || e.Goroutine != given[i].Goroutine || e.Step != given[i].Step {
 			t.Errorf("entry %d: %s %s %.100s", i+1, e.Kind, e.Blob, e.Data)
 		}
 		if i != 1 && (e.Time.Before(before) || e.Time.After(time.Now().Add(time.Second))) {

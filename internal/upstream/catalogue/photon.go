@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/mcp/message"
 	"github.com/photon-beam/beam/internal/rawjson"
 	"github.com/photon-beam/beam/internal/toolresult"
 )
@@ -42,7 +43,7 @@ func newTool(c *Catalogue, s *Source, raw json.RawMessage) (*Tool, error) {
 		return t, err
 	}
 	own := raw
-	raw = d.completed(raw)
+	raw = message.WithoutOurMeta(d.completed(raw))
 	input, unchecked := d.inputSchema()
 	t.Unchecked = unchecked
 	options := d.options(s.Name, raw)
@@ -62,7 +63,7 @@ func (t *Tool) runFunc(c *Catalogue, s *Source, own json.RawMessage) generators.
 		params := fmt.Appendf(nil, `{"name":%s,"arguments":%s}`, name, args)
 		raw, err := s.Call(ctx, yield, Request{Method: "tools/call", Params: params, Tool: own})
 		if err != nil {
-			return nil, err
+			return nil, toolresult.WithQuestion(ctx, err)
 		}
 		result, err := parseResult(raw)
 		if err != nil {
@@ -71,12 +72,12 @@ func (t *Tool) runFunc(c *Catalogue, s *Source, own json.RawMessage) generators.
 		c.noteResources(s.Name, result.Content)
 		if s.Unkept {
 			toolresult.RecordUnkept(ctx, raw)
-			return s.describeUnkept(raw), result.errorUnkept()
+			return s.describeUnkept(raw), toolresult.WithQuestion(ctx, result.errorUnkept())
 		}
 		toolresult.Record(ctx, raw)
 		value, mediaType, err := result.show(yield)
 		toolresult.RecordMediaType(ctx, mediaType)
-		return value, err
+		return value, toolresult.WithQuestion(ctx, err)
 	}
 }
 

@@ -215,8 +215,20 @@ func (b *contentBlock) mediaEvent(raw json.RawMessage) generators.Event {
 	if b.Type == "audio" {
 		title = "Audio"
 	}
-	return generators.File(title, mediaType(b.MimeType), body)
+	return wellFormed(generators.File(title, mediaType(b.MimeType), body))
 }
+
+// wellFormed returns an artifact as unknown data if its body doesn't have the form of its
+// media type, which would end the run.
+func wellFormed(e generators.Event) generators.Event {
+	if _, _, err := generators.Encode(e); err != nil {
+		artifactOf(e).MediaType = unknownType
+	}
+	return e
+}
+
+// unknownType is the media type of unknown data.
+const unknownType = "application/octet-stream"
 
 func (b *contentBlock) resourceEvent(raw json.RawMessage) generators.Event {
 	r := &b.Resource
@@ -224,13 +236,13 @@ func (b *contentBlock) resourceEvent(raw json.RawMessage) generators.Event {
 		if r.MimeType == "" {
 			r.MimeType = plainType
 		}
-		return generators.Resource(cleantext.Line(r.URI), mediaType(r.MimeType), []byte(*r.Text))
+		return wellFormed(generators.Resource(cleantext.Line(r.URI), mediaType(r.MimeType), []byte(*r.Text)))
 	}
 	body, err := decodeBase64(r.Blob)
 	if err != nil {
 		return generators.JSON("Part that can't be decoded", raw)
 	}
-	return generators.Resource(cleantext.Line(r.URI), mediaType(r.MimeType), body)
+	return wellFormed(generators.Resource(cleantext.Line(r.URI), mediaType(r.MimeType), body))
 }
 
 // linkEvent returns a link to a resource as Markdown. Only addresses of the web are
@@ -263,7 +275,7 @@ func escapeMarkdown(text string) string {
 func mediaType(declared string) string {
 	t, _, err := mime.ParseMediaType(declared)
 	if err != nil || !strings.Contains(t, "/") {
-		return "application/octet-stream"
+		return unknownType
 	}
 	return t
 }

@@ -42,6 +42,7 @@ var fieldDecoders = map[string]func(*decoder, string, json.RawMessage){
 	"roles":     func(d *decoder, f string, v json.RawMessage) { d.list(f, v, &d.server.Roles) },
 	"record":    func(d *decoder, f string, v json.RawMessage) { d.text(f, v, (*string)(&d.server.Record)) },
 	"sensitive": func(d *decoder, f string, v json.RawMessage) { d.text(f, v, (*string)(&d.server.Sensitive)) },
+	"parallel":  func(d *decoder, f string, v json.RawMessage) { d.text(f, v, (*string)(&d.server.Parallel)) },
 	"limits":    (*decoder).limits,
 }
 

@@ -33,6 +33,7 @@ type Definition struct {
 	Roles     []string          `json:"roles,omitempty"`
 	Record    Record            `json:"record,omitempty"`
 	Sensitive Sensitive         `json:"sensitive,omitempty"`
+	Parallel  Parallel          `json:"parallel,omitempty"`
 	Disabled  bool              `json:"disabled,omitempty"`
 }
 

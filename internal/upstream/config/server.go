@@ -50,6 +50,7 @@ type Policy struct {
 
 	Record    Record    // what the log keeps of a call
 	Sensitive Sensitive // what happens to a form that asks for a password or the like
+	Parallel  Parallel  // how calls that are made at once reach the server
 	Limits    Limits
 }
 
@@ -71,6 +72,17 @@ const (
 	RefuseSensitive Sensitive = "refuse" // the upstream gets an error, nobody is asked
 	WarnSensitive   Sensitive = "warn"   // the person is warned
 	AllowSensitive  Sensitive = "allow"  // the person is asked as for anything else
+)
+
+// Parallel says how calls that are made at once reach a server that has sessions, for one
+// owner and client session. It matters to servers that don't tell which call asks.
+type Parallel string
+
+// Values of [Parallel].
+const (
+	ParallelShared   Parallel = "shared"   // on one connection
+	ParallelSeparate Parallel = "separate" // on a connection each: over stdio, in a process each
+	ParallelNever    Parallel = "never"    // one after the other
 )
 
 // Limits bound what an upstream may do. Zero means no limit of this server's own.

@@ -133,6 +133,10 @@ func (d *decoder) validatePolicy() {
 	if !slices.Contains([]Sensitive{RefuseSensitive, WarnSensitive, AllowSensitive}, p.Sensitive) {
 		d.problemf("sensitive", "must be refuse, warn or allow, not %q", p.Sensitive)
 	}
+	p.Parallel = cmp.Or(p.Parallel, ParallelShared)
+	if !slices.Contains([]Parallel{ParallelShared, ParallelSeparate, ParallelNever}, p.Parallel) {
+		d.problemf("parallel", "must be shared, separate or never, not %q", p.Parallel)
+	}
 	for _, l := range []struct {
 		field string
 		texts []string

@@ -70,7 +70,10 @@ addEventListener("click", (event) => {
     event.preventDefault();
     const target = a.getAttribute("href");
     if (target.startsWith("#")) document.getElementById(target.slice(1))?.focus();
-    else openLink(a);
+    else {
+      openLink(a);
+      if (a.matches(".open-address") && event.isTrusted) for (const label of a.closest("[data-ask]")?.querySelectorAll(".unopened, .opened") ?? []) label.hidden = label.matches(".unopened");
+    }
   } else if (button && event.isTrusted) {
     answer(button.closest("[data-ask]"), button);
   }

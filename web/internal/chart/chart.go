@@ -77,7 +77,7 @@ func newChart(data generators.Chart) Chart {
 
 // drawnText returns a text as it is drawn: of limited length, and without what would
 // change how the text after it looks.
-func drawnText(s string) string { return cleantext.Visible(humanize.Truncate(s, maxText)) }
+func drawnText(s string) string { return cleantext.Text(humanize.Truncate(s, maxText)) }
 
 func limitedChart(data generators.Chart, maxSeries, maxPoints int) Chart {
 	data = histogram.Count(data)

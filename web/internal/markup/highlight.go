@@ -36,7 +36,7 @@ func Code(language string, source []byte) templ.Component {
 
 // highlight writes code with a class for each kind of token.
 func highlight(w io.Writer, language, code string) error {
-	code = cleantext.Visible(strings.TrimSuffix(strings.ReplaceAll(code, "\r", ""), "\n"))
+	code = cleantext.Text(strings.TrimSuffix(strings.ReplaceAll(code, "\r", ""), "\n"))
 	if _, err := io.WriteString(w, `<pre class="code" tabindex="0"><code>`); err != nil {
 		return err
 	}

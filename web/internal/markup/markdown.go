@@ -41,7 +41,7 @@ func Markdown(source []byte) templ.Component {
 		if _, err := io.WriteString(w, `<div class="prose" data-ignore>`); err != nil {
 			return err
 		}
-		if _, err := io.WriteString(w, cleantext.Visible(string(html))); err != nil {
+		if _, err := io.WriteString(w, cleantext.Text(string(html))); err != nil {
 			return err
 		}
 		_, err = io.WriteString(w, `</div>`)

@@ -17,14 +17,15 @@ import (
 // A Change describes what an entry changed. Its items show their state after all
 // entries applied since.
 type Change struct {
-	Seq             uint64  // the entry's ordinal
-	Item            *Item   // the row that was added or changed; nil if none was
-	Added           bool    // Item is new
-	Appended        string  // Item is a chunk, and all that changed is that this text was appended
-	ReplyText       string  // text that was appended to a model's reply, which Item is
-	AlsoChanged     []*Item // other rows that changed
-	Dropped         uint64  // the ordinal of the row that was dropped; 0 if none was
-	StateChanged    bool    // the run's state changed
+	Seq             uint64   // the entry's ordinal
+	Item            *Item    // the row that was added or changed; nil if none was
+	Added           bool     // Item is new
+	Appended        string   // Item is a chunk, and all that changed is that this text was appended
+	ReplyText       string   // text that was appended to a model's reply, which Item is
+	AlsoChanged     []*Item  // other rows that changed
+	Dropped         uint64   // the ordinal of the row that was dropped; 0 if none was
+	Superseded      []uint64 // the ordinals of entries whose rows were removed, because their step is repeated
+	StateChanged    bool     // the run's state changed
 	ProgressChanged bool
 	AsksChanged     bool // a question was opened or closed
 }
@@ -41,6 +42,7 @@ var appliers = map[runlog.Kind]func(*Run, runlog.Entry) Change{
 	runlog.KindSleeping:  decoded((*Run).applySleeping),
 	runlog.KindWoken:     decoded((*Run).applyWoken),
 	runlog.KindStepped:   decoded((*Run).applyStepped),
+	runlog.KindRepeated:  decoded((*Run).applyRepeated),
 	runlog.KindAdopted:   decoded((*Run).applyAdopted),
 	runlog.KindSampling:  decoded((*Run).applySampling),
 	runlog.KindFinished:  decoded((*Run).applyFinished),
@@ -70,6 +72,9 @@ func (r *Run) Apply(e runlog.Entry) Change {
 	}
 	c := apply(r, e)
 	c.Seq = e.Seq
+	if c.Added {
+		c.Item.goroutine, c.Item.step = e.Goroutine, e.Step
+	}
 	if full {
 		r.Progress, c.ProgressChanged = nil, true
 	}
@@ -200,7 +205,7 @@ func (r *Run) applyFinished(e runlog.Entry, d runlog.Finished) Change {
 func (r *Run) recordSpent(d ask.Millis) { r.Spent = max(r.Spent, time.Duration(d)) }
 
 func (r *Run) applyStatus(e runlog.Entry, d generators.StatusEvent) Change {
-	if i := r.latest; i != nil && i.Kind == Status && i.Text == d.Text && i.Level == d.Level {
+	if i := r.latest; i != nil && i.Kind == Status && i.Text == d.Text && i.Level == d.Level && i.continues(e) {
 		i.Count = max(i.Count, 1) + 1
 		return Change{Item: i}
 	}
@@ -237,6 +242,20 @@ func (r *Run) applyWoken(e runlog.Entry, d runlog.Woken) Change {
 	return r.updateState(Change{Item: i})
 }
 
+// applyRepeated removes what a step has shown, because it begins again.
+func (r *Run) applyRepeated(e runlog.Entry, d runlog.Repeated) Change {
+	r.Items = slices.DeleteFunc(r.Items, func(i *Item) bool {
+		if i.step != d.Key {
+			return false
+		}
+		r.remove(i)
+		return true
+	})
+	c := r.addItem(&Item{Seq: e.Seq, Time: e.Time, Kind: Status, Level: generators.Debug, Text: d.Describe()})
+	c.Superseded = d.Ordinals()
+	return c
+}
+
 // endStatus ends the status in effect and returns its row if its duration is shown.
 func (r *Run) endStatus(at time.Time) []*Item {
 	i := r.openStatus
@@ -265,7 +284,7 @@ func (r *Run) applyLog(e runlog.Entry, d struct {
 
 func (r *Run) applyChunk(e runlog.Entry, d generators.ChunkEvent) Change {
 	var c Change
-	if r.latest != nil && r.latest.Kind == Chunk {
+	if r.latest != nil && r.latest.Kind == Chunk && r.latest.continues(e) {
 		c = Change{Item: r.latest, Appended: d.Text}
 	} else {
 		c = r.addItem(&Item{Seq: e.Seq, Time: e.Time, Kind: Chunk})

@@ -17,6 +17,7 @@ func (r *Run) applyAsked(e runlog.Entry, d runlog.Asked) Change {
 	if d.Question == nil {
 		return Change{}
 	}
+	d.Question = runlog.ShownQuestion(d.Question) // earlier versions recorded it as it was asked
 	a := &Ask{State: Open, OpenAsk: engine.OpenAsk{
 		ID: runlog.AskID(r.ID, e.Seq), Run: r.ID, Photon: r.Photon, Title: r.Title, Since: e.Time, Asked: d,
 	}}

@@ -19,7 +19,7 @@ const (
 	Open      AskState = "open"
 	Answered  AskState = "answered"
 	Declined  AskState = "declined"  // the person refused
-	Cancelled AskState = "cancelled" // the person dismissed it
+	Dismissed AskState = "dismissed" // the person closed it without choosing
 	Expired   AskState = "expired"   // nobody answered in time
 	Withdrawn AskState = "withdrawn" // it ended without an answer; see Ask.Reason
 )
@@ -38,7 +38,12 @@ type Ask struct {
 	Rendered runlog.Rendering
 	// Sampling is where a question to a model stands; nil for all others.
 	Sampling *sampling.State
-	reply    *Item // the latest call
+	// ChangedBy is what people call who made the version of a request to a model that was
+	// approved last, as Person.
+	ChangedBy string
+	reply     *Item // the latest call
+	// Edited means that who answered had changed the reply of a model.
+	Edited bool
 	// Values are the answer as text. They never include a secret.
 	Values []Value
 }
@@ -55,18 +60,28 @@ func (a *Ask) Secret() bool { return a.Question.Kind == ask.KindSecret }
 // applyAnswer records an answer to a question of the owner's run.
 func (a *Ask) applyAnswer(d runlog.Answered, owner generators.Caller, at time.Time) {
 	a.By, a.Settled, a.Rendered = d.Surface, at, d.Evidence
-	if c := d.Caller; c != nil && (c.Name != "" || c.ID != owner.ID) {
-		a.Person = callers.Describe(c.ID, c.Name)
+	if d.Caller != nil {
+		a.Person = personOf(*d.Caller, owner.ID)
 	}
 	switch d.Answer.Action {
 	case ask.Accept:
 		a.State = Answered
 		a.Values = answerValues(a.Question, d.Answer)
+		a.Edited = a.Question.Kind == ask.KindSample && isEdited(d.Answer)
 	case ask.Decline:
 		a.State = Declined
 	default:
-		a.State = Cancelled
+		a.State = Dismissed
 	}
+}
+
+// personOf returns what people call a caller, if the name is known or the run is somebody
+// else's.
+func personOf(c generators.Caller, owner string) string {
+	if c.Name == "" && c.ID == owner {
+		return ""
+	}
+	return callers.Describe(c.ID, c.Name)
 }
 
 func (a *Ask) applyWithdrawal(d runlog.Withdrawn, at time.Time) {

@@ -70,10 +70,14 @@ type Item struct {
 	Ask      *Ask   // of a question or a reply
 	Reply    *Model // of a reply
 
-	unlisted bool   // it is not among the run's items
-	text     []byte // of a chunk or a reply
-	CutBytes int    // how many bytes were cut from the beginning of a chunk's text
+	goroutine, step string // that it comes from; see [runlog.Entry]
+	unlisted        bool   // it is not among the run's items
+	text            []byte // of a chunk or a reply
+	CutBytes        int    // how many bytes were cut from the beginning of a chunk's text
 }
+
+// continues reports whether an entry comes from the same goroutine and step as the item.
+func (i *Item) continues(e runlog.Entry) bool { return i.goroutine == e.Goroutine && i.step == e.Step }
 
 // Duration returns how long a status was in effect, or 0 if that was too short to show.
 func (i *Item) Duration() time.Duration {

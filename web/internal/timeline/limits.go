@@ -72,10 +72,29 @@ func (r *Run) dropOldest(from *int, matches func(Kind) bool) uint64 {
 	return i.Seq
 }
 
+// remove uncounts an item that is removed from the listed ones.
+func (r *Run) remove(i *Item) {
+	switch {
+	case i.Kind.droppable():
+		r.droppableCount--
+	case i.Kind == Artifact:
+		r.artifactCount--
+	}
+	r.firstDroppable, r.firstArtifact = 0, 0
+	r.uncountBytes(i)
+	if r.openStatus == i {
+		r.openStatus = nil
+	}
+}
+
 // forget counts an item that is no longer listed.
 func (r *Run) forget(i *Item) {
 	r.DroppedItems++
 	r.CompleteAfter = max(r.CompleteAfter, i.Seq)
+	r.uncountBytes(i)
+}
+
+func (r *Run) uncountBytes(i *Item) {
 	r.chunkBytes -= len(i.text)
 	if i.Artifact != nil {
 		r.bodyBytes -= len(i.Artifact.Body)

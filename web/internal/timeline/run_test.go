@@ -54,6 +54,32 @@ func textQuestion(key string) *ask.Question {
 	return &ask.Question{Kind: ask.KindText, Message: "?", Fields: ask.Fields{{Name: key, Type: "string"}}}
 }
 
+// When a step begins again, what it has shown is removed, and nothing else.
+func TestRepeatedStep(t *testing.T) {
+	w := newLogWriter()
+	inStep := func(e generators.Event, step string) {
+		kind, data, _ := generators.Encode(e)
+		w.add(runlog.Entry{Kind: runlog.Kind(kind), Data: data, Step: step})
+	}
+	inStep(generators.Chunk("before "), "")
+	inStep(generators.Chunk("one "), "tell")
+	inStep(generators.Chunk("two "), "tell")
+	inStep(generators.Status("half"), "tell")
+	c := w.add(runlog.NewEntry(runlog.KindRepeated, runlog.Repeated{Key: "tell", Superseded: [][2]uint64{{3, 5}}}))
+	if !slices.Equal(c.Superseded, []uint64{3, 4, 5}) {
+		t.Errorf("superseded %v", c.Superseded)
+	}
+	inStep(generators.Chunk("one two three"), "tell")
+	var texts []string
+	for _, i := range w.run.Items[1:] {
+		texts = append(texts, i.Text+i.ChunkText())
+	}
+	want := []string{"before ", `The step "tell" begins again: disregard what it has shown so far`, "one two three"}
+	if !slices.Equal(texts, want) {
+		t.Errorf("got %q, want %q", texts, want)
+	}
+}
+
 // A sleep is a status in effect, and says when it ends.
 func TestSleep(t *testing.T) {
 	w := newLogWriter()

@@ -14,8 +14,10 @@ import (
 // A Model is the call of a model for a question.
 type Model struct {
 	Approval runlog.Approval
-	Notices  []string
-	End      *runlog.EndOfSampling // nil while the model replies
+	// ChangedBy is what people call who changed the request, as Ask.Person.
+	ChangedBy string
+	Notices   []string
+	End       *runlog.EndOfSampling // nil while the model replies
 }
 
 // applySampling shows the call of a model, and its reply, as a row of its own.
@@ -27,7 +29,11 @@ func (r *Run) applySampling(e runlog.Entry, d runlog.Sampling) Change {
 	a := asked.Ask
 	text := a.Sampling.Apply(e.Time, d)
 	if d.Approved != nil {
-		a.reply = &Item{Seq: e.Seq, Time: e.Time, Kind: Reply, Ask: a, Reply: &Model{Approval: *d.Approved}}
+		a.ChangedBy = ""
+		if by := a.Sampling.ChangedBy; by != nil {
+			a.ChangedBy = personOf(*by, r.Owner.ID)
+		}
+		a.reply = &Item{Seq: e.Seq, Time: e.Time, Kind: Reply, Ask: a, Reply: &Model{Approval: *d.Approved, ChangedBy: a.ChangedBy}}
 		c := r.addItem(a.reply)
 		c.AsksChanged, c.AlsoChanged = true, []*Item{asked}
 		return c
@@ -47,6 +53,12 @@ func (r *Run) applySampling(e runlog.Entry, d runlog.Sampling) Change {
 	}
 	i.Reply.Notices = a.Sampling.Notices
 	return Change{Item: i, AsksChanged: true, AlsoChanged: []*Item{asked}}
+}
+
+// isEdited reports whether an answer is the reply of a model that a person changed.
+func isEdited(a ask.Answer) bool {
+	var r ask.SampleResult
+	return json.Unmarshal(a.Content, &r) == nil && r.Edited
 }
 
 // samplingValues returns the text of a model's answer. It names blocks that are not text.

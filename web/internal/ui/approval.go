@@ -25,7 +25,9 @@ import (
 type approvalView struct {
 	*sampling.State
 	*sampling.Offer
-	request  *ask.SampleRequest
+	request  *ask.SampleRequest // the version that is sent unless the person changes it
+	preview  Preview
+	prefix   string // of the ids of the form, other than those of the form of the next call
 	server   string // the upstream server whose tool asks; empty for Beam's own
 	messages []messageView
 	values   url.Values // what the person has entered, if the form is rendered again
@@ -45,39 +47,83 @@ type blockView struct {
 	name string
 }
 
+// A Preview is what would be sent. It shows what is wrong instead if that isn't empty.
+type Preview struct {
+	sampling.Version
+	Problem string
+	by      string // who approved this version before; empty if nobody did, or the name isn't known
+	id      string
+	models  *llm.Models
+}
+
+// PreviewID returns the id of the element that has the preview of what a question's next call
+// would send.
+func PreviewID(askID string, call int) string { return approvalPrefix(askID, call) + "-preview" }
+
+func approvalPrefix(askID string, call int) string {
+	return askElementID(askID) + "-c" + strconv.Itoa(call)
+}
+
+// PreviewOf returns what is in that element.
+func PreviewOf(askID string, call int, models *llm.Models, p Preview) templ.Component {
+	p.id, p.models = PreviewID(askID, call), models
+	return withoutReturns(preview(p))
+}
+
+// PreviewErrors returns a preview of a decision that isn't valid.
+func PreviewErrors(errs []generators.FieldError) Preview {
+	var sentences []string
+	for _, e := range errs {
+		sentences = append(sentences, e.Sentence(approvalLabels[e.Field()]))
+	}
+	return Preview{Problem: strings.Join(sentences, " ")}
+}
+
+// where says where the request goes.
+func (p Preview) where() string {
+	m := p.models.Lookup(p.Choice)
+	return "To " + m.Name + ", at " + m.Endpoint + "/chat/completions: about " + humanize.CountOf(p.Tokens, "token", "tokens") + " (an estimate)."
+}
+
 // maxEditable is how much text can be edited on the page, in bytes: it is posted back.
 const maxEditable = 300_000
 
 // SampleForm is [AskForm] for a question to a model that can be sent to one of the
 // configured models. If values aren't nil, they fill the fields.
 func SampleForm(a *timeline.Ask, models *llm.Models, errs []generators.FieldError, values url.Values) templ.Component {
-	return withoutReturns(askDialog(newSampleView(a, models, errs, values)))
+	return withoutReturns(askDialog(newSampleView(a, models, errs, values, nil)))
 }
 
 // newSampleView returns the view of an open question of a run. Only one to a model that
 // can be sent has an approval.
-func newSampleView(a *timeline.Ask, models *llm.Models, errs []generators.FieldError, values url.Values) *askView {
+func newSampleView(a *timeline.Ask, models *llm.Models, errs []generators.FieldError, values url.Values, shown *Preview) *askView {
 	v := newAskView(a.OpenAsk, errs, values)
 	if a.Sampling == nil {
 		return v
 	}
-	offer := sampling.NewOffer(models, a.Question.Sample)
+	request := a.Sampling.Request(a.Question.Sample)
+	offer := sampling.NewOffer(models, request, a.Sampling)
 	if offer == nil {
 		return v
 	}
 	v.approval = &approvalView{
-		State: a.Sampling, Offer: offer, request: a.Question.Sample, server: sampling.Server(a.Photon), values: values,
-		messages: messageViews(a.Question.Sample), errors: make(map[string]string), editable: textSize(a.Question.Sample) <= maxEditable,
+		State: a.Sampling, Offer: offer, request: request, server: sampling.Server(a.Photon), values: values, prefix: approvalPrefix(a.ID, a.Sampling.Call+1),
+		messages: messageViews(request), errors: make(map[string]string), editable: textSize(request) <= maxEditable,
 	}
 	for _, e := range errs {
 		v.approval.errors[e.Field()] = e.Sentence(approvalLabels[e.Field()])
 	}
+	if shown == nil {
+		shown = &Preview{Version: sampling.DescribeVersion(a.Question.Sample, request, offer.Choice.Model, offer.Body), Problem: offer.Problem, by: a.ChangedBy}
+	}
+	v.approval.preview = *shown
+	v.approval.preview.id, v.approval.preview.models = v.approval.prefix+"-preview", models
 	return v
 }
 
 // approvalLabels are the labels of the fields of an approval, in errors.
 var approvalLabels = map[string]string{
-	"model": "Model", "maxTokens": "Longest reply", "messages": "The request", "scope": "Requests", "requests": "Number of requests", "tokens": "Number of tokens", "text": "Answer",
+	"model": "Model", "maxTokens": "Longest reply", "messages": "The request", "temperature": "Temperature", "stopSequences": "Stop sequences", "tools": "Tools", "toolChoice": "Tool choice", "scope": "Requests", "requests": "Number of requests", "tokens": "Number of tokens", "text": "Answer",
 }
 
 func messageViews(r *ask.SampleRequest) []messageView {
@@ -115,23 +161,97 @@ func (a *approvalView) value(name, given string) string {
 	return given
 }
 
-func (a *approvalView) limit() string { return a.value("limit", strconv.Itoa(a.shownLimit())) }
+func (a *approvalView) limit() string { return a.value("limit", strconv.Itoa(a.request.MaxTokens)) }
 
-// shownLimit returns the longest reply of the best model.
-func (a *approvalView) shownLimit() int {
-	if most := a.Candidates[0].MaxTokens; most > 0 {
-		return min(a.request.MaxTokens, most)
-	}
-	return a.request.MaxTokens
+func (a *approvalView) temperature() string {
+	return a.value("temperature", FormatTemperature(a.request.Temperature))
 }
 
+// FormatTemperature returns a temperature as its field has it; empty for none.
+func FormatTemperature(t *float64) string {
+	if t == nil {
+		return ""
+	}
+	return strconv.FormatFloat(*t, 'g', -1, 64)
+}
+
+func (a *approvalView) stopSequences() string {
+	return a.value("stop", FormatStopSequences(a.request.StopSequences))
+}
+
+// FormatStopSequences returns stop sequences as their field has them: one a line, with escapes
+// for line breaks and what is invisible, such as \n.
+func FormatStopSequences(list []string) string {
+	lines := make([]string, len(list))
+	for i, text := range list {
+		quoted := strconv.Quote(text)
+		lines[i] = strings.ReplaceAll(quoted[1:len(quoted)-1], `\"`, `"`)
+	}
+	return strings.Join(lines, "\n")
+}
+
+// ParseStopSequences is the inverse of [FormatStopSequences]. It ignores empty lines.
+func ParseStopSequences(field string) ([]string, error) {
+	var list []string
+	for line := range strings.SplitSeq(field, "\n") {
+		if line == "" {
+			continue
+		}
+		text, err := strconv.Unquote(`"` + strings.ReplaceAll(line, `"`, `\"`) + `"`)
+		if err != nil {
+			return nil, fmt.Errorf("must have no backslash but in escapes such as \\n and \\\\; the line %s has", strconv.Quote(line))
+		}
+		list = append(list, text)
+	}
+	return list, nil
+}
+
+// toolChoices are how a model may use tools, and what that is called.
+var toolChoices = []struct{ mode, label string }{
+	{"", "Not said"}, {"auto", "The model decides (auto)"}, {"required", "It must use one (required)"}, {"none", "It must use none (none)"},
+}
+
+func (a *approvalView) toolChoice() string { return a.value("toolChoice", ToolChoiceOf(a.request)) }
+
+// ToolChoiceOf returns how the model may use tools; empty if the request doesn't say.
+func ToolChoiceOf(r *ask.SampleRequest) string {
+	if r.ToolChoice == nil {
+		return ""
+	}
+	return r.ToolChoice.Mode
+}
+
+// ToolField returns the name of the field that leaves tool n out.
+func ToolField(n int) string { return "tool-" + strconv.Itoa(n) }
+
 func (a *approvalView) isChosen(c llm.Candidate) bool {
-	return a.value("model", a.Candidates[0].Name) == c.Name
+	return a.value("model", a.Choice.Name) == c.Name
+}
+
+// reviews reports whether the person reads the reply first, as after the last approval.
+func (a *approvalView) reviews() bool {
+	if a.values != nil {
+		return a.values.Has("review")
+	}
+	return a.Approval.Review
+}
+
+// hasParameterError reports whether a parameter that is in the details of the form is wrong.
+func (a *approvalView) hasParameterError() bool {
+	for _, name := range []string{"messages", "temperature", "stopSequences", "tools", "toolChoice"} {
+		if a.errors[name] != "" {
+			return true
+		}
+	}
+	return false
 }
 
 // describeCandidate says what a model is, in a line of a list.
 func describeCandidate(c llm.Candidate) string {
 	text := c.Name + " · " + c.Host()
+	if c.MaxTokens > 0 {
+		text += " · replies of at most " + humanize.CountOf(c.MaxTokens, "token", "tokens")
+	}
 	switch {
 	case c.Unfit != "":
 		text += " · " + c.Unfit
@@ -151,7 +271,7 @@ func (a *approvalView) facts() []fact {
 	if a.server != "" {
 		list = append(list, fact{"Server", a.server})
 	}
-	list = append(list, fact{"Size", "about " + humanize.CountOf(a.Tokens, "token", "tokens") + " (an estimate), and a reply of at most " + humanize.CountOf(a.shownLimit(), "token", "tokens")})
+	list = append(list, fact{"Reply", "at most " + humanize.CountOf(a.request.MaxTokens, "token", "tokens")})
 	if r.Temperature != nil {
 		list = append(list, fact{"Temperature", humanize.Number(*r.Temperature)})
 	}
@@ -319,10 +439,15 @@ func describeApproval(m *timeline.Model) string {
 		text += " is asked again, because Beam was restarted while it replied"
 	case a.Standing != "":
 		text += " is asked by " + a.Standing
-	case a.Request != nil:
-		text += " is asked; the request was changed before it was approved"
 	default:
 		text += " is asked"
+	}
+	if a.Request != nil {
+		text += "; the request was changed"
+		if m.ChangedBy != "" {
+			text += " by " + m.ChangedBy
+		}
+		text += " before it was approved"
 	}
 	return text
 }

@@ -72,6 +72,12 @@ func (v *askView) busySignal() string {
 	return "_busy" + strconv.FormatUint(seq, 10)
 }
 
+// openedSignal is the signal that says whether the question's address was opened on the page.
+func (v *askView) openedSignal() string {
+	_, seq, _ := runlog.SplitAskID(v.ID)
+	return "_opened" + strconv.FormatUint(seq, 10)
+}
+
 // maxEarlierAnswers is how many earlier answers are shown beside a question.
 const maxEarlierAnswers = 20
 

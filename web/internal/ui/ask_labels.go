@@ -20,6 +20,23 @@ func (v *askView) submitLabel() string {
 	return "Submit"
 }
 
+// unopenedLabel is [askView.submitLabel] for an address that wasn't opened here, which is all
+// that a page can know.
+func (v *askView) unopenedLabel() string {
+	if v.Question.UntilDone {
+		return "I haven’t opened it here, but I’m done"
+	}
+	return "I haven’t opened it; continue anyway"
+}
+
+// openedLabel is [askView.submitLabel] for who says so, where the page can't know it.
+func (v *askView) openedLabel() string {
+	if v.Question.UntilDone {
+		return "I have opened it, and I’m done"
+	}
+	return "I have opened it, and agree"
+}
+
 // declineLabel returns the label of the button that refuses.
 func (v *askView) declineLabel() string {
 	switch {

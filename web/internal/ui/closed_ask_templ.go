@@ -213,7 +213,7 @@ func closedView(a *timeline.Ask, ownPage bool) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		} else {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 19, "<button type=\"button\" class=\"quiet dismiss\" data-on:click=\"el.closest('dialog').remove()\">Dismiss</button>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 19, "<button type=\"button\" class=\"quiet dismiss\" data-on:click=\"el.closest('dialog').remove()\">Close</button>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

@@ -27,7 +27,7 @@ func TestRenderingOf(t *testing.T) {
 		want  runlog.Rendering
 	}{
 		"code":       {generators.Code("c", "sql", "SELECT 1"), runlog.RenderedFull},
-		"picture":    {generators.Image("p", "image/png", []byte("png")), runlog.RenderedFull},
+		"picture":    {generators.Image("p", "image/png", []byte("\x89PNG")), runlog.RenderedFull},
 		"table":      {generators.TableOf("t", generators.Table{Columns: []string{"a"}, Rows: [][]any{{1}}}), runlog.RenderedFull},
 		"long table": {generators.TableOf("t", long), runlog.RenderedTruncated},
 		"value":      {generators.JSON("v", map[string]any{"a": []int{1, 2}}), runlog.RenderedFull},

@@ -54,6 +54,12 @@ func samplingExpression(ctx context.Context, v *askView, action string) string {
 	return "$" + v.busySignal() + " || @post('" + string(samplingURL(ctx, v, action)) + "',{contentType:'form',retry:'never'})"
 }
 
+// previewExpression returns the expression that shows what a form about a request to a model
+// would send.
+func previewExpression(ctx context.Context, v *askView) string {
+	return "@post('" + string(samplingURL(ctx, v, "preview")) + "',{contentType:'form',retry:'never',requestCancellation:'cleanup'})"
+}
+
 // showExpression returns the expression that shows a postponed question again.
 func showExpression(a *timeline.Ask) string {
 	return "document.getElementById('" + askElementID(a.ID) + "')?.show()"

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/internal/engine"
 	"github.com/photon-beam/beam/internal/humanize"
 	"github.com/photon-beam/beam/internal/outcome"
@@ -143,11 +144,14 @@ func describeOutcome(a *timeline.Ask) string {
 		if a.Secret() {
 			return strings.TrimSpace("answered "+by) + " (secret)"
 		}
+		if a.Edited {
+			return strings.TrimSpace("answered "+by) + ", who changed the model’s reply"
+		}
 		return strings.TrimSpace("answered " + by)
 	case timeline.Declined:
-		return strings.TrimSpace("declined " + by)
-	case timeline.Cancelled:
-		return strings.TrimSpace("canceled " + by)
+		return strings.TrimSpace(outcome.OfAnswer(ask.Decline) + " " + by)
+	case timeline.Dismissed:
+		return strings.TrimSpace(outcome.OfAnswer(ask.Cancel) + " " + by)
 	case timeline.Expired:
 		return "expired: nobody answered in time"
 	case timeline.Withdrawn:

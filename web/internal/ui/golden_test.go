@@ -114,7 +114,7 @@ func TestPages(t *testing.T) {
 		golden(t, "runs-empty", Runs(c, RunsPage{}))
 		golden(t, "runs-filtered", Runs(c, RunsPage{RunFilter: RunFilter{State: "failed"}}))
 		asks := []InboxLine{{OpenAsk: w.run.Open[0].OpenAsk}, {OpenAsk: w.run.Open[1].OpenAsk, Owner: "Ada"}}
-		asks[1].Deadline = now.Add(90 * time.Second)
+		asks[1].Deadline, asks[1].Lost = now.Add(90*time.Second), true
 		golden(t, "inbox", Inbox(c, InboxPage{Asks: asks, Count: len(asks)}))
 		named := c
 		named.Person, named.SignedIn = "Ada <Lovelace>", false

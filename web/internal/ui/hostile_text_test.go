@@ -43,6 +43,7 @@ func hostileRun(s string) *logWriter {
 	w.events(hostileEvents(s)...)
 	w.add(runlog.NewEntry(runlog.KindStepped, runlog.Stepped{Key: s, Error: s}))
 	w.add(runlog.NewEntry(runlog.KindSleeping, runlog.Sleeping{Key: s}))
+	w.add(runlog.NewEntry(runlog.KindRepeated, runlog.Repeated{Key: s}))
 	w.add(runlog.NewEntry(runlog.KindQueued, runlog.Queued{Key: s}))
 	w.add(runlog.NewEntry(runlog.KindAdopted, runlog.Adopted{By: generators.Caller{ID: s, Name: s}}))
 	w.run.Models = testModels()

@@ -232,7 +232,7 @@ func writeName(b *strings.Builder, name string, named bool) {
 	if !named {
 		return
 	}
-	seen := cleantext.Visible(humanize.TruncateBytes(name, maxName, " …"))
+	seen := cleantext.Text(humanize.TruncateBytes(name, maxName, " …"))
 	if seen == name {
 		b.WriteString(`<span class="na">` + templ.EscapeString(name) + `</span> `)
 		return

@@ -14,10 +14,10 @@ import (
 	"github.com/photon-beam/beam/web/internal/timeline"
 )
 
-// SamplePage is the page of a question to a model with errors, for browsers without
-// script.
-func SamplePage(c Chrome, a *timeline.Ask, models *llm.Models, errs []generators.FieldError, values url.Values) templ.Component {
-	v := newSampleView(a, models, errs, values)
+// SamplePage is the page of a question to a model with what a person has entered, and with
+// errors or a preview of that, for browsers without script.
+func SamplePage(c Chrome, a *timeline.Ask, models *llm.Models, errs []generators.FieldError, values url.Values, shown *Preview) templ.Component {
+	v := newSampleView(a, models, errs, values, shown)
 	v.ownPage = true
 	return samplePage(c, v)
 }

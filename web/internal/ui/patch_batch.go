@@ -45,6 +45,9 @@ func newPatchBatch(changes []timeline.Change) *patchBatch {
 		if c.Dropped != 0 {
 			b.recordDrop(c.Dropped)
 		}
+		for _, seq := range c.Superseded {
+			b.recordDrop(seq)
+		}
 	}
 	return b
 }

@@ -34,7 +34,7 @@ var questionViews = map[ask.Kind]questionView{
 	ask.KindDateTime:    formView,
 	ask.KindFile:        {body: fileField, submit: submitButton, files: true},
 	ask.KindForm:        formView,
-	ask.KindURL:         {body: urlQuestion, submit: submitButton},
+	ask.KindURL:         {body: urlQuestion, submit: urlButtons},
 	ask.KindSample:      {body: sampleQuestion, submit: submitButton},
 	ask.KindRoots:       formView,
 }

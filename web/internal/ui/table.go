@@ -3,6 +3,7 @@ package ui
 import (
 	"bytes"
 	"encoding/json"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -45,7 +46,8 @@ type tableColumn struct {
 // parseTable parses the body of a table; ok is false if it is not one.
 func parseTable(caption string, body []byte) (v tableView, ok bool) {
 	var t generators.Table
-	if !decodeNumbers(body, &t) {
+	longer := func(row []any) bool { return len(row) > len(t.Columns) } // in logs of earlier versions
+	if !decodeNumbers(body, &t) || slices.ContainsFunc(t.Rows, longer) {
 		return v, false
 	}
 	return newTableView(caption, t), true
@@ -151,7 +153,7 @@ func cellText(v any, most int) string {
 		if len(v) > most {
 			v = strings.ToValidUTF8(v[:most], "") + " …"
 		}
-		return cleantext.Visible(v)
+		return cleantext.Text(v)
 	case json.Number:
 		return cellText(v.String(), most)
 	case json.RawMessage:

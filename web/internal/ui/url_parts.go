@@ -2,9 +2,10 @@ package ui
 
 import (
 	"fmt"
-	"net"
 	"net/url"
 	"strings"
+
+	"github.com/photon-beam/beam/internal/cleantext"
 )
 
 // urlParts are the parts of a URL that the page distinguishes.
@@ -23,15 +24,8 @@ func splitURL(s string) urlParts {
 	if before, after, ok := cutAroundHost(s, u); ok {
 		a.before, a.host, a.after = escapeInvisible(before), escapeInvisible(u.Host), escapeInvisible(after)
 	}
-	if u.User != nil {
-		a.warnings = append(a.warnings, "The text before the @ is not the site. The site is "+escapeInvisible(u.Host)+".")
-	}
-	host := u.Hostname()
-	if strings.Contains("."+strings.ToLower(host), ".xn--") || strings.ContainsFunc(host, func(r rune) bool { return r > 127 }) {
-		a.warnings = append(a.warnings, "The site's name contains letters that can look like others.")
-	}
-	if u.Scheme == "http" && !isLoopback(host) {
-		a.warnings = append(a.warnings, "The connection to this site is not encrypted.")
+	for _, caution := range cleantext.AddressCautions(s) {
+		a.warnings = append(a.warnings, cleantext.Text(strings.ReplaceAll(caution, u.Host, escapeInvisible(u.Host))))
 	}
 	return a
 }
@@ -63,9 +57,4 @@ func escapeInvisible(s string) string {
 		}
 	}
 	return b.String()
-}
-
-func isLoopback(host string) bool {
-	ip := net.ParseIP(host)
-	return host == "localhost" || ip != nil && ip.IsLoopback()
 }

@@ -51,6 +51,9 @@ type Server struct {
 
 	mu      sync.Mutex // held while writing
 	lastID  int
+	arrived int                             // calls of ask_anything
+	asked   int                             // of those, how many have asked
+	replies int                             // to requests, also those that have had one
 	waiting map[string]chan json.RawMessage // responses, by the id of their request
 	calls   map[string]chan struct{}        // closed when a call is cancelled, by its id
 }
@@ -93,6 +96,7 @@ func (s *Server) handle(m envelope) {
 		s.mu.Lock()
 		waiting := s.waiting[string(m.ID)]
 		delete(s.waiting, string(m.ID))
+		s.replies++
 		s.mu.Unlock()
 		if waiting != nil {
 			if m.Error != nil {
@@ -206,6 +210,12 @@ var allTools = map[string]func(*Call) string{
 	"ask_as": func(c *Call) string {
 		return string(<-c.Ask("elicitation/create", form, fmt.Sprint(c.Arguments["id"])))
 	},
+	"ask_anything": askAnything,
+	"replies": func(c *Call) string {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		return fmt.Sprintf("%d requests, %d replies", c.lastID, c.replies)
+	},
 	"sample":    func(c *Call) string { return string(<-c.Ask("sampling/createMessage", sampling, "")) },
 	"roots":     func(c *Call) string { return string(<-c.Ask("roots/list", "{}", "")) },
 	"open_url":  func(c *Call) string { return string(<-c.Ask("elicitation/create", address, "")) },
@@ -227,6 +237,7 @@ var allTools = map[string]func(*Call) string{
 		c.Send(`{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}`)
 		return "changed"
 	},
+	"wait":  wait,
 	"spawn": spawn,
 	"pid":   func(*Call) string { return fmt.Sprint(os.Getpid()) },
 }
@@ -252,6 +263,45 @@ func (c *Call) waitUntilTold() {
 		_, err := os.Stat(fmt.Sprint(c.Arguments["after"]))
 		return err == nil
 	})
+}
+
+// askAnything asks with the params and the method that it is given, once there have been so
+// many calls of it, and so many of them have asked. It ignores that it is cancelled.
+func askAnything(c *Call) string {
+	number := func(name string) int {
+		n, _ := c.Arguments[name].(float64)
+		return int(n)
+	}
+	params, _ := json.Marshal(c.Arguments["params"])
+	method, ok := c.Arguments["method"].(string)
+	if !ok {
+		method = "elicitation/create"
+	}
+	c.arrive()
+	programtest.Poll(func() bool {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		return c.arrived >= number("calls") && c.asked >= number("asked")
+	})
+	answer := c.Ask(method, string(params), "")
+	c.mu.Lock()
+	c.asked++
+	c.mu.Unlock()
+	return string(<-answer)
+}
+
+func (c *Call) arrive() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.arrived++
+}
+
+// wait asks nothing and ends once it is told to.
+func wait(c *Call) string {
+	c.arrive()
+	c.waitUntilTold()
+	fmt.Fprintln(os.Stderr, "waited")
+	return "waited"
 }
 
 // takeBack asks, and withdraws the question once it is told to.

@@ -1,0 +1,80 @@
+package runlog
+
+import (
+	"encoding/json"
+	"slices"
+
+	"github.com/photon-beam/beam/ask"
+	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/cleantext"
+)
+
+// ShownQuestion returns a question as people read it, on every surface and in the log: with
+// its texts as [cleantext.Text] returns them. What an answer has stays as it is: the names of
+// fields and the values of choices, which get titles if they can't be read as they are. So
+// do the bodies of what the question shows and requests to models, which surfaces clean when
+// they render them. A suggested text is cleaned, since the person sends what they see.
+// The question itself isn't changed.
+func ShownQuestion(q *ask.Question) *ask.Question {
+	shown := *q
+	shown.Message, shown.Yes, shown.No = cleantext.Text(q.Message), cleantext.Line(q.Yes), cleantext.Line(q.No)
+	shown.Fields = slices.Clone(q.Fields)
+	for i := range shown.Fields {
+		showField(&shown.Fields[i])
+	}
+	if len(q.Evidence) > 0 {
+		shown.Evidence = slices.Clone(q.Evidence)
+	}
+	for i, a := range q.Evidence {
+		shown.Evidence[i] = ShownArtifact(a)
+	}
+	return &shown
+}
+
+func showField(f *ask.Field) {
+	f.Title, f.Description, f.PatternHint = cleantext.Line(f.Title), cleantext.Text(f.Description), cleantext.Line(f.PatternHint)
+	if name := cleantext.Name(f.Label()); name != f.Label() {
+		f.Title = name
+	}
+	f.Choices = slices.Clone(f.Choices)
+	for i, c := range f.Choices {
+		if label := cleantext.Name(c.Label()); label != c.Label() {
+			f.Choices[i].Title = label
+		}
+	}
+	var suggested string
+	if len(f.Choices) == 0 && json.Unmarshal(f.Default, &suggested) == nil {
+		if clean := cleantext.Text(suggested); clean != suggested {
+			f.Default, _ = json.Marshal(clean) // a text
+		}
+	}
+}
+
+// ShownArtifact returns an artifact with its title as people read it. The artifact itself
+// isn't changed.
+func ShownArtifact(a *generators.Artifact) *generators.Artifact {
+	title := cleantext.Line(a.Title)
+	if title == a.Title {
+		return a
+	}
+	shown := *a
+	shown.Title = title
+	return &shown
+}
+
+// ShownEvent returns an event with its texts as people read them, apart from what surfaces
+// clean when they render it: chunks, which are parts of a text, the data of log lines, and the
+// bodies of artifacts. The event itself isn't changed.
+func ShownEvent(e generators.Event) generators.Event {
+	switch e := e.(type) {
+	case *generators.StatusEvent:
+		return &generators.StatusEvent{Level: e.Level, Text: cleantext.Text(e.Text)}
+	case *generators.ProgressEvent:
+		return &generators.ProgressEvent{Done: e.Done, Total: e.Total, Text: cleantext.Text(e.Text)}
+	case *generators.ToastEvent:
+		return &generators.ToastEvent{Level: e.Level, Text: cleantext.Text(e.Text)}
+	case *generators.Artifact:
+		return ShownArtifact(e)
+	}
+	return e
+}

@@ -1,0 +1,44 @@
+package term
+
+import (
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/photon-beam/beam/ask"
+	"github.com/photon-beam/beam/internal/sampling"
+)
+
+// A question takes no keys for a time if one of them could do harm, once for questions that
+// are answered in a row.
+func TestGuard(t *testing.T) {
+	fields := ask.Fields{{Name: "x", Type: "boolean"}}
+	confirm := &Question{Question: &ask.Question{Kind: ask.KindConfirm, Fields: fields}}
+	destructive := &Question{Question: &ask.Question{Kind: ask.KindConfirm, Fields: fields, Destructive: true}}
+	for name, q := range map[string]*Question{
+		"destructive": destructive,
+		"consent":     {Question: &ask.Question{Kind: ask.KindForm}},
+		"address":     {Question: &ask.Question{Kind: ask.KindURL}},
+		"approval":    {Question: &ask.Question{Kind: ask.KindSample, Fields: fields}, Models: []sampling.ModelDescription{{Name: "m"}}},
+	} {
+		if got := new(guard).wait(q); got != guardTime {
+			t.Errorf("%s: it waits %v", name, got)
+		}
+	}
+	for name, q := range map[string]*Question{"plain confirmation": confirm, "file": {Question: &ask.Question{Kind: ask.KindFile}}} {
+		if got := new(guard).wait(q); got != 0 {
+			t.Errorf("%s: it waits %v", name, got)
+		}
+	}
+	synctest.Test(t, func(t *testing.T) {
+		g := guard{answered: time.Now()}
+		time.Sleep(rowTime / 2)
+		if got := g.wait(destructive); got != 0 {
+			t.Errorf("in a row, it waits %v", got)
+		}
+		time.Sleep(rowTime)
+		if got := g.wait(destructive); got != guardTime {
+			t.Errorf("after a pause, it waits %v", got)
+		}
+	})
+}
