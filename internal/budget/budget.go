@@ -94,6 +94,8 @@ type Budget struct {
 	sessions int64 // of all browser sessions
 	all      int64
 	refused  Refusals
+	waiting  map[string][]chan struct{} // by owner, first come first served; see TakeInTurn
+	waiters  int64                      // of all owners
 }
 
 // Refusals count what was refused because an owner, or all, had used up the budget.
@@ -101,7 +103,7 @@ type Refusals struct{ Each, All int64 }
 
 // New returns a budget of which nothing is in use.
 func New(k Kind, l Limit) *Budget {
-	return &Budget{kind: k, limit: l, byOwner: make(map[string]int64)}
+	return &Budget{kind: k, limit: l, byOwner: make(map[string]int64), waiting: make(map[string][]chan struct{})}
 }
 
 // Take takes n, for an owner. The error is an [*ExceededError], after which nothing is
@@ -109,18 +111,11 @@ func New(k Kind, l Limit) *Budget {
 func (b *Budget) Take(owner string, n int64) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if err := b.check(owner, n); err != nil {
-		return err
+	if exceeded := b.check(owner, n); exceeded != nil {
+		return b.refuse(exceeded)
 	}
 	b.add(owner, n)
 	return nil
-}
-
-// Check returns the error of [Budget.Take] without taking anything.
-func (b *Budget) Check(owner string, n int64) error {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.check(owner, n)
 }
 
 // Add adds n, which may be negative, to what an owner uses, whatever the limits are.
@@ -139,16 +134,24 @@ func (b *Budget) Acquire(owner string) (release func(), err error) {
 	return sync.OnceFunc(func() { b.Add(owner, -1) }), nil
 }
 
-func (b *Budget) check(owner string, n int64) error {
+func (b *Budget) check(owner string, n int64) *ExceededError {
 	if b.byOwner[owner]+n > b.limit.Each {
-		b.refused.Each++
 		return &ExceededError{Kind: b.kind, Limit: b.limit.Each}
 	}
 	if b.all+n > b.limit.All || callers.IsSession(owner) && b.sessions+n > max(b.limit.All/2, 1) {
-		b.refused.All++
 		return &ExceededError{Kind: b.kind, OfAll: true, Limit: b.limit.All}
 	}
 	return nil
+}
+
+// refuse counts a refusal and returns its error.
+func (b *Budget) refuse(exceeded *ExceededError) error {
+	if exceeded.OfAll {
+		b.refused.All++
+	} else {
+		b.refused.Each++
+	}
+	return exceeded
 }
 
 func (b *Budget) add(owner string, n int64) {
@@ -158,6 +161,9 @@ func (b *Budget) add(owner string, n int64) {
 	}
 	if b.byOwner[owner] += n; b.byOwner[owner] == 0 {
 		delete(b.byOwner, owner)
+	}
+	if n < 0 {
+		b.serveWaiters()
 	}
 }
 

@@ -94,7 +94,8 @@ func (e *Engine) Answer(ctx context.Context, caller generators.Caller, askID str
 // are recorded with it. The error is [ErrAskNotFound], [ErrForbidden], [ErrOthersAnswer],
 // [ErrSettled], the log's, a [*budget.ExceededError] if too many runs work, or a
 // [*generators.InvalidError] with a message for each invalid field; after the last two, the
-// question is still open.
+// question is still open. If too many runs of the owner work, the answer waits in line for
+// up to two seconds.
 func (e *Engine) AnswerShown(ctx context.Context, caller generators.Caller, askID string, a ask.Answer, surface string, rendered runlog.Rendering) (err error) {
 	r, seq, err := e.findAsk(ctx, caller, askID)
 	if err != nil {
@@ -114,8 +115,24 @@ func (e *Engine) AnswerShown(ctx context.Context, caller generators.Caller, askI
 	if a, err = question.Check(a); err != nil {
 		return err
 	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
+	entry := runlog.Answered{AskSeq: seq, Answer: a, Surface: surface, Caller: &caller, Shown: runlog.DigestQuestion(recorded)}
+	if len(question.Evidence) > 0 {
+		entry.Evidence = rendered
+	}
+	return e.index.inTurn(ctx, r, func(takenFrom string) error {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		e.index.countTaken(r, takenFrom)
+		defer e.index.recountNow(r)
+		return r.recordAnswer(ctx, question, entry)
+	})
+}
+
+// recordAnswer records an answer, unless the question has been settled in the meantime, or
+// isn't this caller's any more. The error may be errMustWait. Callers hold mu, and then call
+// recountNow.
+func (r *trackedRun) recordAnswer(ctx context.Context, question *ask.Question, entry runlog.Answered) error {
+	caller, seq := *entry.Caller, entry.AskSeq
 	open := r.findOpenAsk(seq)
 	if open == nil {
 		return r.notOpenError(ctx, seq)
@@ -126,14 +143,10 @@ func (e *Engine) AnswerShown(ctx context.Context, caller generators.Caller, askI
 	if r.reservesForOwner(question, caller) {
 		return &OthersAnswerError{r.ownerName()}
 	}
-	if err := r.checkMayWork(); err != nil {
-		return err
+	if !r.engine.index.countAhead(r) {
+		return errMustWait
 	}
-	entry := runlog.Answered{AskSeq: seq, Answer: a, Surface: surface, Caller: &caller, Shown: runlog.DigestQuestion(recorded)}
-	if len(question.Evidence) > 0 {
-		entry.Evidence = rendered
-	}
-	if question.Kind == ask.KindSecret && a.Action == ask.Accept {
+	if question.Kind == ask.KindSecret && entry.Answer.Action == ask.Accept {
 		if err := r.sealSecret(&entry); err != nil {
 			return err
 		}

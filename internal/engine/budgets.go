@@ -2,8 +2,10 @@ package engine
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"io"
+	"time"
 
 	"github.com/photon-beam/beam/internal/budget"
 )
@@ -45,13 +47,60 @@ func (x *index) setReturning(r *trackedRun, returning bool) {
 	x.recount(r)
 }
 
-// checkMayWork returns an error if an answer would let the run work, and its owner has as
-// many working runs as may be. Callers hold mu.
-func (r *trackedRun) checkMayWork() error {
-	if r.state != Waiting || len(r.openAsks) > 1 || len(r.sleeps) > 0 {
-		return nil
+// errMustWait means that a run's owner has as many working runs as may be; see
+// [index.inTurn].
+var errMustWait = errors.New("the run must wait for its turn to work")
+
+// turnPatience is how long a start or an answer waits for its owner's turn.
+const turnPatience = 2 * time.Second
+
+// inTurn calls try, which lets a run work, with an empty owner. If it returns errMustWait,
+// inTurn waits for the turn of the run's owner, and calls it again with that owner, from whose
+// budget one was taken; try counts the run as that one, or gives it back. The error is that
+// of try, or a [*budget.ExceededError].
+func (x *index) inTurn(ctx context.Context, r *trackedRun, try func(takenFrom string) error) error {
+	err := try("")
+	for errors.Is(err, errMustWait) { // again only if the run has another owner by then
+		owner := r.owner()
+		if err := x.working.TakeInTurn(ctx, owner, turnPatience); err != nil {
+			return err
+		}
+		err = try(owner)
 	}
-	return r.engine.index.working.Check(r.owner(), 1)
+	return err
+}
+
+// countTaken counts a run as the one that was taken from an owner's budget, if any, until
+// recountNow is called.
+func (x *index) countTaken(r *trackedRun, owner string) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	switch {
+	case owner == "":
+	case r.counted || r.owner() != owner: // another caller has adopted the run in the meantime
+		x.working.Add(owner, -1)
+	default:
+		r.counted = true
+	}
+}
+
+// countAhead counts a run as working that an answer would let work, until recountNow is
+// called. It reports whether its owner may have one more. Callers hold r.mu.
+func (x *index) countAhead(r *trackedRun) bool {
+	if r.state != Waiting || len(r.openAsks) > 1 || len(r.sleeps) > 0 {
+		return true
+	}
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	r.counted = r.counted || x.working.TryTake(r.owner())
+	return r.counted
+}
+
+// recountNow is recount for callers that don't hold the index's mu.
+func (x *index) recountNow(r *trackedRun) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.recount(r)
 }
 
 // storeBytes puts content in the blob store, whose disk the run's owner must have left.

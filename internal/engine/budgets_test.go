@@ -4,10 +4,13 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
@@ -84,6 +87,57 @@ func TestWorkingRuns(t *testing.T) {
 				t.Errorf("an answer afterwards: %v", err)
 			}
 			synctest.Wait()
+		}
+	})
+}
+
+// TestBursts starts and answers many runs of one owner at once, which work for a while. All
+// get their turn, and never do more work than may.
+func TestBursts(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const each, burst = 10, 50
+		var working, most atomic.Int32
+		slow := newPhoton("slow", func(_ context.Context, yield generators.Yield) (any, error) {
+			work := func() {
+				most.Store(max(most.Load(), working.Add(1)))
+				time.Sleep(100 * time.Millisecond)
+				working.Add(-1)
+			}
+			work()
+			name, err := ask.Text(yield, "name", "Your name?")
+			work()
+			return name, err
+		}, nil)
+		o := testOptions(t, slow)
+		o.Limits = engine.Limits{Working: budget.Limit{Each: each, All: 2 * each}}
+		b := openTestEngine(t, o)
+		runs := make([]string, burst)
+		for i := range runs {
+			go func() {
+				r, err := b.Start(t.Context(), me, engine.StartRequest{Photon: "slow", IdempotencyKey: fmt.Sprint(i)})
+				again, errAgain := b.Start(t.Context(), me, engine.StartRequest{Photon: "slow", IdempotencyKey: fmt.Sprint(i)})
+				if runs[i] = r.ID; err != nil || errAgain != nil || again.ID != r.ID {
+					t.Errorf("a start: %v, %v", err, errAgain)
+				}
+			}()
+		}
+		time.Sleep(time.Second)
+		for _, id := range runs {
+			askID, _ := b.waitForAsk(id, 0)
+			go func() {
+				if err := b.Answer(t.Context(), me, askID, ask.Answer{Action: ask.Accept, Content: []byte(`{"name":"Ada"}`)}, "test"); err != nil {
+					t.Errorf("an answer: %v", err)
+				}
+			}()
+		}
+		time.Sleep(time.Second)
+		if u := b.Budgets()[0].Usage(); u.Used != 0 || u.Refused != (budget.Refusals{}) || most.Load() != each {
+			t.Errorf("the usage is %+v; at most %d worked at once", u, most.Load())
+		}
+		for _, id := range runs {
+			if f := b.waitForEnd(id); f.Status != runlog.Completed {
+				t.Errorf("a run ended so: %+v", f)
+			}
 		}
 	})
 }

@@ -58,11 +58,14 @@ func newIndex(working *budget.Budget) *index {
 }
 
 // addRun adds a run that is about to start and returns it. If another run has the
-// same idempotency key, addRun returns that run instead. The error is ErrClosing, if the
-// owner has limit unfinished runs ErrTooManyRuns, or a [*budget.ExceededError].
-func (x *index) addRun(r *trackedRun, limit int) (*trackedRun, error) {
+// same idempotency key, addRun returns that run instead. taken says that the owner's budget
+// has one for it; see inTurn. The error is ErrClosing, errMustWait, or if the owner has limit
+// unfinished runs ErrTooManyRuns.
+func (x *index) addRun(r *trackedRun, limit int, taken bool) (*trackedRun, error) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
+	r.counted = taken
+	defer x.recount(r) // gives it back if the run isn't added
 	if x.closed {
 		return nil, ErrClosing
 	}
@@ -73,9 +76,9 @@ func (x *index) addRun(r *trackedRun, limit int) (*trackedRun, error) {
 	if limit > 0 && o.active >= limit {
 		return nil, ErrTooManyRuns
 	}
-	if err := x.working.Take(r.owner(), 1); err != nil {
+	if !taken && !x.working.TryTake(r.owner()) {
 		x.removeUnusedOwner(r.owner(), o)
-		return nil, err
+		return nil, errMustWait
 	}
 	r.counted = true
 	if r.started.IdempotencyKey != "" {

@@ -43,7 +43,8 @@ type StartRequest struct {
 // Start starts a run, which belongs to caller, and returns without waiting for it.
 // The error is [ErrForbidden], [ErrPhotonNotFound], a [*generators.InvalidError]
 // with every violation, [ErrIdempotencyKeyReused], [ErrTooManyRuns], a
-// [*budget.ExceededError], [ErrClosing], or the log's.
+// [*budget.ExceededError], [ErrClosing], or the log's. If too many runs of the caller work, the
+// start waits in line for up to two seconds.
 func (e *Engine) Start(ctx context.Context, caller generators.Caller, req StartRequest) (_ Info, err error) {
 	if caller.ID == "" {
 		return Info{}, ErrForbidden
@@ -76,7 +77,11 @@ func (e *Engine) Start(ctx context.Context, caller generators.Caller, req StartR
 	started.Trace, r.started.Trace = trace, trace
 	r.mu.Lock() // until the start is recorded: a repeated request waits for it
 	defer r.mu.Unlock()
-	first, err := e.index.addRun(r, e.limits.MaxActivePerOwner)
+	var first *trackedRun
+	err = e.index.inTurn(ctx, r, func(takenFrom string) (err error) { // nobody else has r yet, so its mu blocks nobody
+		first, err = e.index.addRun(r, e.limits.MaxActivePerOwner, takenFrom != "")
+		return err
+	})
 	if err != nil {
 		return Info{}, err
 	}
