@@ -121,21 +121,21 @@ func (e *Engine) loadSpilledData(run string, entry runlog.Entry) (runlog.Entry, 
 }
 
 // tellDamage returns an entry that says to readers that the data of another is damaged, in
-// its place, so that they get the rest of the run. It reports false if there is none: what is
-// no event, step or end decides what can be done with the run. A replay needs the data itself.
+// its place, so that they get the rest of the run. It reports false for a run's start, without
+// which nothing is known of the run. A replay needs the data itself: it ends the run.
 func tellDamage(entry runlog.Entry, err error) (runlog.Entry, bool) {
 	var damaged *runlog.DamagedError
 	if !errors.As(err, &damaged) {
 		return entry, false
 	}
 	var told runlog.Entry
-	switch {
-	case entry.Kind.IsEvent(), entry.Kind == runlog.KindStepped:
-		told = runlog.NewEntry("log", generators.LogEvent{Level: generators.Error, Logger: "beam", Data: damaged.Error()})
-	case entry.Kind == runlog.KindFinished:
+	switch entry.Kind {
+	case runlog.KindStarted:
+		return entry, false
+	case runlog.KindFinished:
 		told = runlog.NewEntry(runlog.KindFinished, runlog.Finished{Status: runlog.Failed, Error: damaged.Error()})
 	default:
-		return entry, false
+		told = runlog.NewEntry("log", generators.LogEvent{Level: generators.Error, Logger: "beam", Data: damaged.Error()})
 	}
 	told.Seq, told.Time = entry.Seq, entry.Time
 	return told, true

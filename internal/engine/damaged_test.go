@@ -59,3 +59,32 @@ func TestDamagedEntriesAfterRestart(t *testing.T) {
 		t.Errorf("the end is %+v", end)
 	}
 }
+
+// A run whose question is damaged ends after a restart, and says why.
+func TestDamagedQuestionAfterRestart(t *testing.T) {
+	o := testOptions(t, newPhoton("quiz", func(_ context.Context, yield generators.Yield) (string, error) {
+		return ask.Text(yield, "who", "Who wrote this?", ask.Showing(generators.Markdown("Book", strings.Repeat("word ", 100_000))))
+	}, &generators.Options{Durable: true}))
+	dir := t.TempDir()
+	blobs, err := blob.Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer blobs.Close()
+	o.Blobs = blobs
+	first := openTestEngine(t, o)
+	run := first.startRun("quiz", "{}")
+	first.waitForAsk(run, 0)
+	first.closeNow()
+	files, err := filepath.Glob(filepath.Join(dir, "*", "*"))
+	if err != nil || len(files) != 1 {
+		t.Fatal(files, err)
+	}
+	if err := os.Truncate(files[0], 1000); err != nil {
+		t.Fatal(err)
+	}
+	second := openTestEngine(t, o)
+	if end := second.waitForEnd(run); end.Status != runlog.Interrupted || !strings.Contains(end.Error, "(asked) of run "+run+" is damaged") {
+		t.Errorf("the end is %+v", end)
+	}
+}
