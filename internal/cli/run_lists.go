@@ -134,7 +134,11 @@ func (c *asksCommand) Run(ctx context.Context, p *program) (err error) {
 		if !a.Deadline.IsZero() {
 			deadline = "in " + humanize.Duration(time.Until(a.Deadline))
 		}
-		rows = append(rows, []string{a.ID, a.Photon, string(a.Question.Kind), humanize.Ago(time.Since(a.Since)), deadline, a.Question.Message})
+		text := a.Question.Message
+		if a.Unanswerable {
+			text += " (nobody can answer this)"
+		}
+		rows = append(rows, []string{a.ID, a.Photon, string(a.Question.Kind), humanize.Ago(time.Since(a.Since)), deadline, text})
 	}
 	return c.print(p, nonNil(list), rows)
 }
