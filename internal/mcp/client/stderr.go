@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/photon-beam/beam/internal/cleantext"
+	"github.com/photon-beam/beam/internal/humanize"
 )
 
 // The limits of what is kept of a child's stderr. The rest is read and dropped, so that
@@ -56,7 +57,7 @@ func (b *stderrBudget) spend(line []byte, handle func(string)) {
 	b.lines--
 	b.tellDropped(handle)
 	if text := strings.TrimSpace(cleantext.Text(string(line))); text != "" {
-		handle(text)
+		handle(humanize.TruncateBytes(text, maxStderrLine, "…")) // cleaning makes it longer
 	}
 }
 
