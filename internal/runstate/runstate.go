@@ -96,10 +96,10 @@ func (r *Run) Begin(s runlog.Started, at time.Time) {
 // Apply applies the next entry, with its data even if that was too large for the log. The
 // error means that it can't be decoded, or can't follow; it is then applied as far as possible.
 func (r *Run) Apply(e runlog.Entry) (Change, error) {
-	if e.Seq == 1 && e.Kind == runlog.KindStarted && r.Last == 0 {
-		r.State = "" // as before Begin
-	}
 	f := fold{Run: r, Change: Change{From: r.State}}
+	if r.Last == 0 {
+		f.From = "" // also after Begin
+	}
 	r.Last = e.Seq
 	r.Bytes += int64(len(e.Data))
 	err := e.Visit(&f)
