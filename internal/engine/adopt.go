@@ -47,7 +47,7 @@ func (r *trackedRun) changeOwner(ctx context.Context, to generators.Caller) erro
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	switch {
-	case r.state.Ended():
+	case r.State.Ended():
 		return ErrRunEnded
 	case r.owner() == to.ID:
 		return nil
@@ -58,16 +58,6 @@ func (r *trackedRun) changeOwner(ctx context.Context, to generators.Caller) erro
 		return ErrRunEnded
 	}
 	return err
-}
-
-// applyAdopted changes the run's owner.
-func (r *trackedRun) applyAdopted(e runlog.Entry) error {
-	adopted, err := runlog.Decode[runlog.Adopted](e)
-	if err != nil {
-		return err
-	}
-	r.engine.index.changeOwner(r, &generators.Caller{ID: adopted.By.ID, Name: adopted.By.Name})
-	return nil
 }
 
 // endAtLoss yields the batches of a run's log until the caller loses the run to

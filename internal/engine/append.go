@@ -35,11 +35,11 @@ func (r *trackedRun) appendEntries(ctx context.Context, entries ...runlog.Entry)
 // resolveBeforeAppend resolves an earlier uncertain append. It returns an error if
 // the entries are then obsolete.
 func (r *trackedRun) resolveBeforeAppend(ctx context.Context, entries []runlog.Entry) error {
-	lastSeq, epoch := r.lastSeq, r.epoch
+	lastSeq, epoch := r.Last, r.Epoch
 	if err := r.resolveUncertainAppend(ctx); err != nil {
 		return err
 	}
-	if r.lastSeq > lastSeq {
+	if r.Last > lastSeq {
 		return r.checkStillApplies(entries, epoch)
 	}
 	return nil
@@ -60,7 +60,7 @@ func setMissingTimes(entries []runlog.Entry) {
 // the blob store.
 func (r *trackedRun) appendUntilNoConflict(ctx context.Context, stored, entries []runlog.Entry) error {
 	for {
-		if r.state.Ended() {
+		if r.State.Ended() {
 			return errRunOver
 		}
 		err := r.tryAppend(ctx, stored)
@@ -75,7 +75,7 @@ func (r *trackedRun) appendUntilNoConflict(ctx context.Context, stored, entries 
 		case !errors.As(err, &conflict):
 			return err
 		}
-		epoch := r.epoch
+		epoch := r.Epoch
 		if err := r.applyMissedEntries(ctx); err != nil {
 			return err
 		}
@@ -88,7 +88,7 @@ func (r *trackedRun) appendUntilNoConflict(ctx context.Context, stored, entries 
 // tryAppend appends once and meters it.
 func (r *trackedRun) tryAppend(ctx context.Context, stored []runlog.Entry) error {
 	began := time.Now()
-	_, err := r.engine.log.Append(ctx, r.id, r.lastSeq, stored...)
+	_, err := r.engine.log.Append(ctx, r.id, r.Last, stored...)
 	r.engine.meter.EntriesAppended(len(stored), time.Since(began), err)
 	return err
 }
@@ -96,7 +96,7 @@ func (r *trackedRun) tryAppend(ctx context.Context, stored []runlog.Entry) error
 // applyAppended applies entries that this process has just appended.
 func (r *trackedRun) applyAppended(stored, entries []runlog.Entry) {
 	for i, e := range entries {
-		e.Seq, e.Time = r.lastSeq+1, stored[i].Time
+		e.Seq, e.Time = r.Last+1, stored[i].Time
 		r.observeEntry(e)
 		r.applyEntry(e)
 	}
@@ -106,7 +106,7 @@ func (r *trackedRun) applyAppended(stored, entries []runlog.Entry) {
 // were appended first: ErrSettled if they settle a settled ask or sleep, and errRunOver if
 // they come from a worker of an older epoch.
 func (r *trackedRun) checkStillApplies(entries []runlog.Entry, epoch int) error {
-	superseded := r.epoch > epoch
+	superseded := r.Epoch > epoch
 	for _, e := range entries {
 		switch e.Kind {
 		case runlog.KindFinished:
@@ -170,7 +170,7 @@ func (r *trackedRun) applyMissedEntries(ctx context.Context) error {
 
 // readMissedEntries reads the entries that other processes appended.
 func (r *trackedRun) readMissedEntries(ctx context.Context) (missed []runlog.Entry, err error) {
-	for batch, err := range r.engine.log.Read(ctx, r.id, r.lastSeq) {
+	for batch, err := range r.engine.log.Read(ctx, r.id, r.Last) {
 		if err != nil {
 			return nil, err
 		}

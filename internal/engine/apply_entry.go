@@ -1,212 +1,183 @@
 package engine
 
 import (
+	"slices"
+	"strings"
 	"time"
 
-	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
-	"github.com/photon-beam/beam/internal/audience"
-	"github.com/photon-beam/beam/internal/outcome"
+	"github.com/photon-beam/beam/internal/humanize"
 	"github.com/photon-beam/beam/internal/runlog"
+	"github.com/photon-beam/beam/internal/runstate"
 )
 
 // applyEntry applies one entry: it updates the run's state and, if a generator
 // here waits for the entry, replies to it. Callers hold mu and apply every entry
 // once, in order.
 func (r *trackedRun) applyEntry(e runlog.Entry) {
-	oldState, oldAsks, oldSleeps, wasQueued := r.state, len(r.openAsks), len(r.sleeps), r.queued
-	r.lastSeq = e.Seq
-	r.logBytes += int64(len(e.Data))
-	if e.Kind.IsEvent() {
-		r.eventCount++
-	}
 	if e.Time.IsZero() {
 		e.Time = time.Now()
 	}
-	if err := r.applyByKind(e); err != nil {
+	wasQueued, recordedSpent := r.Queued, r.TimeSpent
+	change, err := r.Apply(e)
+	if err == nil {
+		if r.worker == nil && r.TimeSpent != recordedSpent {
+			r.timeSpent = r.TimeSpent // a worker here measures it
+		}
+		err = e.Visit(entryEffects{r, change})
+	}
+	if err != nil {
 		r.engine.logger.Error("applying a log entry", "run", r.id, "err", err)
 	}
-	r.updateState()
-	if oldState != r.state && r.poll != nil {
+	if change.From != r.State && r.poll != nil {
 		r.poll.stateChangedAt = e.Time.Round(0)
 	}
 	if r.loading {
 		return // nobody waits for the run, and the lists don't have it yet
 	}
-	r.engine.counters.countStateChange(oldState, r.state, e.Seq == 1)
-	if oldState != r.state || oldAsks != len(r.openAsks) || oldSleeps != len(r.sleeps) || wasQueued != r.queued {
-		r.engine.index.updateState(r, oldState, r.state)
+	from := change.From
+	if from == "" {
+		from = Running // it was listed before its start was recorded
+	}
+	r.engine.counters.countStateChange(from, r.State, e.Seq == 1)
+	if from != r.State || change.Opened != nil || change.Settled != nil || change.FellAsleep != nil || change.Woke != nil || wasQueued != r.Queued {
+		r.engine.index.updateState(r, from, r.State)
 		r.updateClock()
 	}
 	r.updateEvictionQueue()
 	r.wakeWaiters()
 }
 
-// updateState sets the state of a run that has not ended.
-func (r *trackedRun) updateState() {
-	switch {
-	case r.state.Ended():
-	case len(r.openAsks) > 0:
-		r.state = Waiting
-	case len(r.sleeps) > 0:
-		r.state = Sleeping
-	default:
-		r.state = Running
-	}
+// entryEffects do in this process what an entry means, once it has been applied to the run's
+// state. Events, and kinds that this version doesn't know, mean nothing here: they stay in the
+// log, and followers receive them. Callers hold the run's mu.
+type entryEffects struct {
+	*trackedRun
+	change runstate.Change
 }
 
-// applyByKind applies what an entry of each kind means for the run. Other events,
-// and kinds that this version doesn't know, change nothing here: they stay in
-// the log, and followers receive them.
-func (r *trackedRun) applyByKind(e runlog.Entry) error {
-	switch e.Kind {
-	case kindStatus:
-		return r.applyStatus(e)
-	case runlog.KindQueued:
-		return r.applyQueued()
-	case runlog.KindClaimed:
-		return r.applyClaimed(e)
-	case runlog.KindAsked:
-		return r.applyAsked(e)
-	case runlog.KindAnswered:
-		return r.applyAnswered(e)
-	case runlog.KindWithdrawn:
-		return r.applyWithdrawn(e)
-	case runlog.KindSleeping:
-		return r.applySleeping(e)
-	case runlog.KindWoken:
-		return r.applyWoken(e)
-	case runlog.KindStepped:
-		return r.applyStepped(e)
-	case runlog.KindRepeated:
-		return r.applyRepeated(e)
-	case runlog.KindAdopted:
-		return r.applyAdopted(e)
-	case runlog.KindSampling:
-		return r.applySampling(e)
-	case runlog.KindFinished:
-		return r.applyFinished(e)
+var _ runlog.Visitor = entryEffects{}
+
+func (r entryEffects) Started(runlog.Entry, runlog.Started) error { return nil }
+
+func (r entryEffects) Queued(runlog.Entry, runlog.Queued) error {
+	r.setInactive(true)
+	return nil
+}
+
+// Claimed stops the worker here if another process has claimed the run.
+func (r entryEffects) Claimed(runlog.Entry, runlog.Claimed) error {
+	if r.change.LeftQueue {
+		r.setInactive(false)
+	}
+	if r.change.Superseded && r.worker != nil {
+		r.stopGenerator(generators.ErrSuspended)
 	}
 	return nil
 }
 
-// applyClaimed stops the worker here if another process has claimed the run.
-func (r *trackedRun) applyClaimed(e runlog.Entry) error {
-	r.leaveQueue()
-	c, err := runlog.Decode[runlog.Claimed](e)
-	if c.Epoch > r.epoch {
-		r.epoch = c.Epoch
-		if r.worker != nil {
-			r.stopGenerator(generators.ErrSuspended)
-		}
-	}
-	return err
-}
-
-func (r *trackedRun) applyStepped(e runlog.Entry) error {
-	s, err := runlog.Decode[runlog.Stepped](e)
-	r.restoreTimeSpent(s.TimeSpent)
-	return err
-}
-
-// applyRepeated notes that what a step yielded before is superseded.
-func (r *trackedRun) applyRepeated(e runlog.Entry) error {
-	repeated, err := runlog.Decode[runlog.Repeated](e)
-	if r.repeated == nil {
-		r.repeated = make(map[string]uint64)
-	}
-	r.repeated[repeated.Key] = e.Seq
-	return err
-}
-
-// applyFinished ends the run. Its generator is stopped and its key deleted.
-func (r *trackedRun) applyFinished(e runlog.Entry) error {
-	f, err := runlog.Decode[runlog.Finished](e)
-	r.state, r.endedAt = State(f.Status), e.Time.Round(0)
-	r.reason, r.errorText = f.Reason(), outcome.TextForPeople(&f)
-	if r.poll != nil {
-		end := f
-		end.Result, end.Content, end.ResultPreview = nil, nil, ""
-		r.poll.end = &end
-	}
-	r.restoreTimeSpent(f.TimeSpent)
-	r.stopGenerator(generators.ErrStopped)
-	if r.drivers > 0 && !isGeneratorEnd(f) {
-		r.engine.index.setReturning(r, true)
-	}
-	r.sleeps, r.queued = nil, false
-	r.releaseKey()
-	if err := r.engine.keys.Delete(r.id); err != nil {
-		r.engine.logger.Error("deleting a run's key", "run", r.id, "err", err)
-	}
-	r.stopIdleTimer()
-	return err
-}
-
-// restoreTimeSpent sets the time that the run has spent to what its log says,
-// unless a worker here measures it.
-func (r *trackedRun) restoreTimeSpent(spent ask.Millis) {
-	if r.worker == nil {
-		r.timeSpent = time.Duration(spent)
-	}
-}
-
-// An askSummary is the part of a recorded question that the engine keeps in memory.
-type askSummary struct {
-	Deadline time.Time         `json:"deadline"`
-	Spent    ask.Millis        `json:"spent"`
-	Question audience.Audience `json:"question"`
-}
-
-// applyAsked opens a question and schedules its expiry.
-func (r *trackedRun) applyAsked(e runlog.Entry) error {
-	a := &openAsk{deadline: deadline{run: r, seq: e.Seq}, askedAt: e.Time.Round(0)}
+// Asked opens a question and schedules its expiry.
+func (r entryEffects) Asked(e runlog.Entry, asked runlog.Asked) error {
+	a := &openAsk{Ask: r.change.Opened, deadline: deadline{run: r.trackedRun, seq: e.Seq, due: asked.Deadline}}
 	if r.worker != nil {
-		asked, err := runlog.Decode[runlog.Asked](e)
-		if err != nil {
-			return err
-		}
-		a.due, a.audience = asked.Deadline, audience.Of(asked.Question)
 		if c := r.worker.recordingCall; c != nil && r.worker.maskKey(c.Key) == asked.Key {
 			a.call, a.callIsCurrent, a.evidence = c, true, asked.Evidence // set before anybody can answer
 		}
-	} else {
-		summary, err := runlog.Decode[askSummary](e)
-		if err != nil {
-			return err
-		}
-		a.due, a.audience, r.timeSpent = summary.Deadline, summary.Question.OrNil(), time.Duration(summary.Spent)
 	}
 	r.openAsks = append(r.openAsks, a)
 	if !r.loading {
 		r.engine.deadlines.schedule(&a.deadline)
-		r.engine.index.addAsk(r, a)
+		r.engine.index.addAsk(r.trackedRun, a)
 		r.notifySample(a)
 	}
 	return nil
 }
 
-// applyAnswered settles the question and restarts the run's idle timeout.
-func (r *trackedRun) applyAnswered(e runlog.Entry) error {
-	answered, err := runlog.Decode[runlog.Answered](e)
-	if err != nil {
-		return err
-	}
-	if a := r.findOpenAsk(answered.AskSeq); a != nil {
-		r.settleAsk(a, func(r *trackedRun) generators.Reply { return r.answeredReply(answered) })
+// Answered settles the question and restarts the run's idle timeout.
+func (r entryEffects) Answered(_ runlog.Entry, answered runlog.Answered) error {
+	if r.change.Settled != nil {
+		r.settleAsk(r.findOpenAsk(answered.AskSeq), func(r *trackedRun) generators.Reply { return r.answeredReply(answered) })
 	}
 	r.restartIdleTimer()
 	return nil
 }
 
-func (r *trackedRun) applyWithdrawn(e runlog.Entry) error {
-	withdrawn, err := runlog.Decode[runlog.Withdrawn](e)
+func (r entryEffects) Withdrawn(_ runlog.Entry, withdrawn runlog.Withdrawn) error {
+	if r.change.Settled != nil {
+		r.settleAsk(r.findOpenAsk(withdrawn.AskSeq), func(*trackedRun) generators.Reply { return withdrawnReply(withdrawn) })
+	}
+	return nil
+}
+
+func (r entryEffects) Stepped(runlog.Entry, runlog.Stepped) error { return nil }
+
+// Sleeping schedules the end of a sleep.
+func (r entryEffects) Sleeping(e runlog.Entry, data runlog.Sleeping) error {
+	s := &sleep{deadline: deadline{run: r.trackedRun, seq: e.Seq, due: data.Until}}
+	if r.worker != nil {
+		if c := r.worker.recordingCall; c != nil && r.worker.maskKey(c.Key) == data.Key {
+			s.call = c
+		}
+	}
+	r.sleeps = append(r.sleeps, s)
+	if !r.loading {
+		r.engine.deadlines.schedule(&s.deadline)
+	}
+	return nil
+}
+
+func (r entryEffects) Woken(_ runlog.Entry, woken runlog.Woken) error {
+	if r.change.Woke == nil {
+		return nil
+	}
+	s := r.findSleep(woken.SleepSeq)
+	r.sleeps = slices.DeleteFunc(r.sleeps, func(o *sleep) bool { return o == s })
+	if !r.loading {
+		r.engine.deadlines.cancel(&s.deadline)
+	}
+	r.deliverReply(s.call, s.seq, wokenReply)
+	return nil
+}
+
+func (r entryEffects) Repeated(runlog.Entry, runlog.Repeated) error { return nil }
+
+func (r entryEffects) Adopted(runlog.Entry, runlog.Adopted) error {
+	r.engine.index.changeOwner(r.trackedRun, r.Adopter)
+	return nil
+}
+
+func (r entryEffects) Sampling(runlog.Entry, runlog.Sampling) error { return nil }
+
+// Finished stops the run's generator and deletes its key.
+func (r entryEffects) Finished(_ runlog.Entry, f runlog.Finished) error {
+	if r.poll != nil {
+		end := f
+		end.Result, end.Content, end.ResultPreview = nil, nil, ""
+		r.poll.end = &end
+	}
+	r.stopGenerator(generators.ErrStopped)
+	if r.drivers > 0 && !isGeneratorEnd(f) {
+		r.engine.index.setReturning(r.trackedRun, true)
+	}
+	r.sleeps = nil
+	r.releaseKey()
+	if err := r.engine.keys.Delete(r.id); err != nil {
+		r.engine.logger.Error("deleting a run's key", "run", r.id, "err", err)
+	}
+	r.stopIdleTimer()
+	return nil
+}
+
+// Event keeps the latest status for callers who poll the run.
+func (r entryEffects) Event(e runlog.Entry) error {
+	if e.Kind != kindStatus || r.poll == nil {
+		return nil
+	}
+	s, err := runlog.Decode[generators.StatusEvent](e)
 	if err != nil {
 		return err
 	}
-	if a := r.findOpenAsk(withdrawn.AskSeq); a != nil {
-		r.settleAsk(a, func(*trackedRun) generators.Reply { return withdrawnReply(withdrawn) })
-	}
+	r.poll.latestStatus = strings.Clone(humanize.TruncateBytes(s.Text, maxStatusBytes, "…"))
 	return nil
 }
 

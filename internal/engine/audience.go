@@ -28,12 +28,12 @@ func (r *trackedRun) starter() generators.Caller {
 	if !r.startedByPerson {
 		return generators.Caller{}
 	}
-	return generators.Caller{ID: r.started.Owner}
+	return generators.Caller{ID: r.Start.Owner}
 }
 
 // admits reports whether a caller may answer the question.
 func (a *openAsk) admits(c generators.Caller) bool {
-	return a.audience.Admits(c, a.run.starter(), a.run.isUsableBy(c))
+	return a.Audience.Admits(c, a.run.starter(), a.run.isUsableBy(c))
 }
 
 // checkAdmits returns an error if a caller may not answer the question.
@@ -41,8 +41,8 @@ func (a *openAsk) checkAdmits(c generators.Caller) error {
 	switch {
 	case a.admits(c):
 		return nil
-	case a.audience != nil && a.run.isUsableBy(c):
-		return &OthersAnswerError{a.audience.String()}
+	case a.Audience != nil && a.run.isUsableBy(c):
+		return &OthersAnswerError{a.Audience.String()}
 	}
 	return ErrForbidden
 }
@@ -95,18 +95,18 @@ func (e *Engine) Excludes(caller generators.Caller, run string, q *ask.Question)
 // nobody who can sign in may answer it. Callers hold mu.
 func (w *worker) withdrawUnanswerable(c *generators.Call) error {
 	i := slices.IndexFunc(w.openAsks, func(a *openAsk) bool { return a.call == c })
-	if i < 0 || w.openAsks[i].audience == nil {
+	if i < 0 || w.openAsks[i].Audience == nil {
 		return nil
 	}
 	a := w.openAsks[i]
 	why := "nobody who can sign in here qualifies"
 	switch {
-	case a.audience.NotCaller && !w.startedByPerson:
+	case a.Audience.NotCaller && !w.startedByPerson:
 		why = "it isn't known who started the run"
 	case w.engine.people == nil || w.engine.people(a.admits):
 		return nil
 	}
-	withdrawn := runlog.Withdrawn{AskSeq: a.seq, Reason: runlog.Unsupported, Error: fmt.Sprintf("it is for %s, and %s", a.audience, why)}
+	withdrawn := runlog.Withdrawn{AskSeq: a.seq, Reason: runlog.Unsupported, Error: fmt.Sprintf("it is for %s, and %s", a.Audience, why)}
 	return w.flushAndAppendRetrying(runlog.NewEntry(runlog.KindWithdrawn, withdrawn))
 }
 
@@ -231,14 +231,14 @@ func (x *index) countAnswerableAsks(c generators.Caller) int {
 // trackAudience adds a new question to those that name who may answer, and notifies the
 // watchers of people who may. forgetAudience is its inverse. Callers hold mu.
 func (x *index) trackAudience(a *openAsk) {
-	if a.audience != nil {
+	if a.Audience != nil {
 		x.restricted[a] = struct{}{}
 		x.notifyAudience(a)
 	}
 }
 
 func (x *index) forgetAudience(a *openAsk) {
-	if a.audience != nil {
+	if a.Audience != nil {
 		delete(x.restricted, a)
 		x.notifyAudience(a)
 	}

@@ -9,7 +9,7 @@ import (
 // auditEvent returns an event of a caller that concerns the run.
 func (r *trackedRun) auditEvent(kind string, caller generators.Caller) audit.Event {
 	event := audit.Of(kind, caller)
-	event.Run, event.Photon = r.id, r.started.Photon
+	event.Run, event.Photon = r.id, r.Start.Photon
 	return event
 }
 

@@ -19,7 +19,7 @@ func (e *Engine) Budgets() []*budget.Budget {
 // and active, or was stopped while its generator has yet to return. Callers hold the
 // index's mu.
 func (x *index) recount(r *trackedRun) {
-	works := r.state == Running && !r.inactive && x.byID[r.id] == r || r.returning
+	works := r.State == Running && !r.inactive && x.byID[r.id] == r || r.returning
 	if works == r.counted {
 		return
 	}
@@ -87,7 +87,7 @@ func (x *index) countTaken(r *trackedRun, owner string) {
 // countAhead counts a run as working that an answer would let work, until recountNow is
 // called. It reports whether its owner may have one more. Callers hold r.mu.
 func (x *index) countAhead(r *trackedRun) bool {
-	if r.state != Waiting || len(r.openAsks) > 1 || len(r.sleeps) > 0 {
+	if r.State != Waiting || len(r.openAsks) > 1 || len(r.sleeps) > 0 {
 		return true
 	}
 	x.mu.Lock()

@@ -36,7 +36,7 @@ func (e *Engine) CountOpenAsksByAge(bounds ...time.Duration) (open []int, oldest
 	open = make([]int, len(bounds)+1)
 	now := time.Now()
 	for a := range e.index.allAsks(nil) {
-		age := max(0, now.Sub(a.askedAt))
+		age := max(0, now.Sub(a.AskedAt))
 		i, _ := slices.BinarySearch(bounds, age+1)
 		open[i]++
 		oldest = max(oldest, age)
@@ -72,16 +72,16 @@ func (c *counters) countStateChange(from, to State, first bool) {
 
 // uncountRun uncounts a run that is removed. Callers hold r.mu.
 func (c *counters) uncountRun(r *trackedRun) {
-	if r.lastSeq == 0 {
+	if r.Last == 0 {
 		return // it was never recorded
 	}
-	c.addToState(r.state, -1)
+	c.addToState(r.State, -1)
 }
 
 // countRuns counts the runs that were read from the log.
 func (c *counters) countRuns(runs []*trackedRun) {
 	for _, r := range runs {
-		c.addToState(r.state, 1)
+		c.addToState(r.State, 1)
 	}
 }
 

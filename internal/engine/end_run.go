@@ -40,7 +40,7 @@ func (r *trackedRun) endRun(f runlog.Finished) error {
 func (r *trackedRun) tryRecordEnd(f runlog.Finished) error {
 	// The end is recorded even if the request for it has been canceled.
 	ctx := context.WithoutCancel(r.engine.ctx)
-	epoch := r.epoch
+	epoch := r.Epoch
 	if err := r.resolveUncertainAppend(ctx); err != nil {
 		return err
 	}
@@ -48,7 +48,7 @@ func (r *trackedRun) tryRecordEnd(f runlog.Finished) error {
 		r.worker.dropUnrecordedAsks()
 	}
 	for {
-		if isGeneratorEnd(f) && r.epoch > epoch {
+		if isGeneratorEnd(f) && r.Epoch > epoch {
 			return nil
 		}
 		// Retry if another process has settled a question, with those that are
@@ -78,7 +78,7 @@ func (r *trackedRun) endEntries(f runlog.Finished) []runlog.Entry {
 func (r *trackedRun) stopRun(caller generators.Caller, surface string) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.state.Ended() {
+	if r.State.Ended() {
 		return nil
 	}
 	return r.endRun(runlog.Finished{Status: runlog.Stopped, Surface: surface, By: r.nameOfOther(&caller)})
@@ -91,7 +91,7 @@ func (r *trackedRun) suspendOrInterrupt() error {
 	defer r.mu.Unlock()
 	r.stopIdleTimer()
 	switch {
-	case r.state.Ended():
+	case r.State.Ended():
 	case !r.endsWithProcess():
 		err := r.flushAndAppend(context.WithoutCancel(r.engine.ctx))
 		r.stopGenerator(generators.ErrSuspended)

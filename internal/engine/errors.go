@@ -33,7 +33,7 @@ var errRunOver = errors.New("the run is over")
 // isSuperseded reports whether an append failed because another process has
 // claimed the run, which continues there.
 func (r *trackedRun) isSuperseded(err error) bool {
-	return errors.Is(err, errRunOver) && !r.state.Ended()
+	return errors.Is(err, errRunOver) && !r.State.Ended()
 }
 
 // IsTransient reports whether an append or answer that failed with err may succeed later.

@@ -42,7 +42,7 @@ func (i *evictableRun) isRecentlyActive(now time.Time) bool {
 // whether goroutines of the generator are working. Callers hold mu.
 func (r *trackedRun) isEvictable() bool {
 	w := r.worker
-	if w == nil || r.state != Waiting && r.state != Sleeping || !r.started.Durable {
+	if w == nil || r.State != Waiting && r.State != Sleeping || !r.Start.Durable {
 		return false
 	}
 	if len(w.runningSteps) > 0 || w.stalledCount > 0 {

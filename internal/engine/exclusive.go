@@ -21,13 +21,13 @@ type exclusiveRuns struct {
 type exclusiveKey struct{ photon, key string }
 
 func (r *trackedRun) exclusiveKey() exclusiveKey {
-	return exclusiveKey{r.started.Photon, r.started.Exclusive}
+	return exclusiveKey{r.Start.Photon, r.Start.Exclusive}
 }
 
 // join adds a run with a key to the end of its queue. It reports whether the run is the
 // first there. A run without a key always is.
 func (x *exclusiveRuns) join(r *trackedRun) (first bool) {
-	if r.started.Exclusive == "" {
+	if r.Start.Exclusive == "" {
 		return true
 	}
 	x.mu.Lock()
@@ -39,7 +39,7 @@ func (x *exclusiveRuns) join(r *trackedRun) (first bool) {
 
 // leave removes a run, which has ended, and lets the next one of its queue start.
 func (x *exclusiveRuns) leave(r *trackedRun) {
-	if r.started.Exclusive == "" {
+	if r.Start.Exclusive == "" {
 		return
 	}
 	x.mu.Lock()
@@ -62,7 +62,7 @@ func (x *exclusiveRuns) leave(r *trackedRun) {
 // releaseKey lets the next run with the key start if this one has ended, and its generator
 // has returned: one that was stopped may still be in a step, or clean up. Callers hold mu.
 func (r *trackedRun) releaseKey() {
-	if r.state.Ended() && r.drivers == 0 {
+	if r.State.Ended() && r.drivers == 0 {
 		r.engine.exclusive.leave(r)
 	}
 }
@@ -78,11 +78,11 @@ func (x *exclusiveRuns) isFirst(r *trackedRun) bool {
 // load adds the unfinished runs that were read from the log, in the order of their start.
 // Those that have begun precede the others. It pauses the queues.
 func (x *exclusiveRuns) load(runs []*trackedRun) {
-	runs = slices.DeleteFunc(slices.Clone(runs), func(r *trackedRun) bool { return r.state.Ended() || r.started.Exclusive == "" })
-	slices.SortStableFunc(runs, func(a, b *trackedRun) int { return a.startedAt.Compare(b.startedAt) })
+	runs = slices.DeleteFunc(slices.Clone(runs), func(r *trackedRun) bool { return r.State.Ended() || r.Start.Exclusive == "" })
+	slices.SortStableFunc(runs, func(a, b *trackedRun) int { return a.StartedAt.Compare(b.StartedAt) })
 	for _, queued := range []bool{false, true} {
 		for _, r := range runs {
-			if r.queued == queued {
+			if r.Queued == queued {
 				x.join(r)
 			}
 		}
@@ -106,32 +106,20 @@ func (x *exclusiveRuns) resume() {
 func (r *trackedRun) startIfFirst() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.queued && r.canResume() {
+	if r.Queued && r.canResume() {
 		r.queueResume()
 	}
 }
 
-// applyQueued notes that the run waits for another one with its key. It doesn't count as
-// working.
-func (r *trackedRun) applyQueued() error {
-	r.queued = true
-	if r.loading {
-		r.inactive = true
-	} else {
+// setInactive notes that the run waits for another one with its key, which doesn't count as
+// working, or that its turn has come. Callers hold mu.
+func (r *trackedRun) setInactive(inactive bool) {
+	switch {
+	case r.loading:
+		r.inactive = inactive
+	case inactive:
 		r.engine.index.markInactive(r)
-	}
-	return nil
-}
-
-// leaveQueue notes that the run's turn has come.
-func (r *trackedRun) leaveQueue() {
-	if !r.queued {
-		return
-	}
-	r.queued = false
-	if r.loading {
-		r.inactive = false
-	} else {
+	default:
 		r.engine.index.markActive(r)
 	}
 }
@@ -140,7 +128,7 @@ func (r *trackedRun) leaveQueue() {
 // Beam, while the run was running or before.
 func (r *trackedRun) interruption(happened string) runlog.Finished {
 	when := "while this was running"
-	if r.queued {
+	if r.Queued {
 		when = "before this began"
 	}
 	return runlog.Finished{Status: runlog.Interrupted, Error: "Beam was " + happened + " " + when}

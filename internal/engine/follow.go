@@ -47,8 +47,8 @@ func (r *trackedRun) readEntries(batches iter.Seq2[[]runlog.Entry, error], follo
 func (r *trackedRun) skipSuperseded(batch []runlog.Entry) []runlog.Entry {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	isSuperseded := func(e runlog.Entry) bool { return e.Step != "" && e.Seq < r.repeated[e.Step] }
-	if len(r.repeated) == 0 || !slices.ContainsFunc(batch, isSuperseded) {
+	isSuperseded := func(e runlog.Entry) bool { return e.Step != "" && e.Seq < r.Repeated[e.Step] }
+	if len(r.Repeated) == 0 || !slices.ContainsFunc(batch, isSuperseded) {
 		return batch
 	}
 	return slices.DeleteFunc(slices.Clone(batch), isSuperseded)
@@ -119,7 +119,7 @@ func (e *Engine) AddWaiter(caller generators.Caller, id string, after uint64, w 
 	switch {
 	case e.index.lookup(id) != r:
 		return false, ErrRunNotFound // deleted in the meantime
-	case r.lastSeq > after:
+	case r.Last > after:
 		return true, nil
 	}
 	r.addWaiter(w)

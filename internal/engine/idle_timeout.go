@@ -35,7 +35,7 @@ func (e *Engine) SetIdleTimeout(caller generators.Caller, id string, timeout tim
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.stopIdleTimer()
-	if !r.state.Ended() && e.acceptCtx.Err() == nil {
+	if !r.State.Ended() && e.acceptCtx.Err() == nil {
 		r.startIdleTimer(timeout)
 	}
 	return nil

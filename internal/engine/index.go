@@ -81,7 +81,7 @@ func (x *index) addRun(r *trackedRun, limit int, taken bool) (*trackedRun, error
 		return nil, errMustWait
 	}
 	r.counted = true
-	if r.started.IdempotencyKey != "" {
+	if r.Start.IdempotencyKey != "" {
 		x.byIdempotencyKey[r.idempotencyKey()] = r
 	}
 	x.insertRun(r)
@@ -99,11 +99,11 @@ func (x *index) insertRun(r *trackedRun) {
 	x.everyone.openAsks += len(r.openAsks)
 	x.addToOwner(r)
 	switch {
-	case r.state == Running:
+	case r.State == Running:
 		if !r.inactive {
 			x.workingRuns++
 		}
-	case r.state.Ended():
+	case r.State.Ended():
 		x.ended[r] = struct{}{}
 	}
 	x.recount(r)
@@ -115,7 +115,7 @@ func (x *index) addToOwner(r *trackedRun) {
 	o := x.ensureOwner(r.owner())
 	o.runs++
 	o.openAsks += len(r.openAsks)
-	if !r.state.Ended() {
+	if !r.State.Ended() {
 		o.active++
 	}
 	x.byOwnerAndStart.ReplaceOrInsert(r)
@@ -135,7 +135,7 @@ func (x *index) removeFromOwner(r *trackedRun) {
 			o.openAsks--
 		}
 	}
-	if !r.state.Ended() {
+	if !r.State.Ended() {
 		o.active--
 	}
 	o.notifyWatchers()
@@ -167,7 +167,7 @@ func (x *index) loadRuns(runs []*trackedRun) {
 	defer x.mu.Unlock()
 	for _, r := range runs {
 		x.insertRun(r)
-		if first := x.byIdempotencyKey[r.idempotencyKey()]; r.started.IdempotencyKey != "" && (first == nil || compareStart(r, first) < 0) {
+		if first := x.byIdempotencyKey[r.idempotencyKey()]; r.Start.IdempotencyKey != "" && (first == nil || compareStart(r, first) < 0) {
 			x.byIdempotencyKey[r.idempotencyKey()] = r
 		}
 	}
@@ -281,7 +281,7 @@ func (x *index) removeRun(r *trackedRun) {
 			x.forgetAudience(a)
 		}
 	}
-	if r.state == Running && !r.inactive {
+	if r.State == Running && !r.inactive {
 		x.workingRuns--
 	}
 	x.everyone.notifyWatchers()

@@ -9,6 +9,7 @@ import (
 
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/runlog"
+	"github.com/photon-beam/beam/internal/runstate"
 )
 
 // usesAllRuns reports whether a caller sees, answers and stops the runs of all
@@ -30,9 +31,9 @@ func (x *index) runsAfter(c generators.Caller, first *trackedRun) iter.Seq[*trac
 			return copyPage(x.byStart.Descend, x.byStart.DescendLessOrEqual, after, after, compareStart, nil)
 		}
 		// The last run of a page may have another owner by now.
-		from := &trackedRun{started: runlog.Started{Owner: c.ID + "\x00"}} // the upper bound of the owner's runs
+		from := &trackedRun{Run: runstate.Run{Start: runlog.Started{Owner: c.ID + "\x00"}}} // the upper bound of the owner's runs
 		if after != nil {
-			from = &trackedRun{id: after.id, startedAt: after.startedAt, started: runlog.Started{Owner: c.ID}}
+			from = &trackedRun{id: after.id, Run: runstate.Run{StartedAt: after.StartedAt, Start: runlog.Started{Owner: c.ID}}}
 		}
 		return copyPage(nil, x.byOwnerAndStart.DescendLessOrEqual, from, after, compareStart, func(r *trackedRun) bool { return r.owner() == c.ID })
 	})
@@ -48,9 +49,9 @@ func (x *index) asksAfter(c generators.Caller, first *openAsk) iter.Seq[*openAsk
 	return readPages(first, func(after *openAsk) []*openAsk {
 		x.mu.RLock()
 		defer x.mu.RUnlock()
-		from := &openAsk{deadline: deadline{run: &trackedRun{started: runlog.Started{Owner: c.ID}}}} // the lower bound of the owner's questions
+		from := &openAsk{Ask: &runstate.Ask{}, deadline: deadline{run: &trackedRun{Run: runstate.Run{Start: runlog.Started{Owner: c.ID}}}}} // the lower bound of the owner's questions
 		if after != nil {
-			from.run.id, from.seq, from.askedAt = after.run.id, after.seq, after.askedAt
+			from.run.id, from.seq, from.AskedAt = after.run.id, after.seq, after.AskedAt
 		}
 		return copyPage(nil, x.byOwnerAndAsked.AscendGreaterOrEqual, from, after, compareAsked, func(a *openAsk) bool { return a.run.owner() == c.ID })
 	})
@@ -92,7 +93,7 @@ func compareOwnerAndStart(a, b *trackedRun) int {
 
 // compareStart orders runs by their start.
 func compareStart(a, b *trackedRun) int {
-	if c := a.startedAt.Compare(b.startedAt); c != 0 {
+	if c := a.StartedAt.Compare(b.StartedAt); c != 0 {
 		return c
 	}
 	return strings.Compare(a.id, b.id)
@@ -108,7 +109,7 @@ func compareOwnerAndAsked(a, b *openAsk) int {
 
 // compareAsked orders questions by when they were asked.
 func compareAsked(a, b *openAsk) int {
-	if c := a.askedAt.Compare(b.askedAt); c != 0 {
+	if c := a.AskedAt.Compare(b.AskedAt); c != 0 {
 		return c
 	}
 	return compareAskID(a, b)

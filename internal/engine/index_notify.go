@@ -77,7 +77,7 @@ func (x *index) markInactive(r *trackedRun) {
 		return
 	}
 	r.inactive = true
-	if r.state == Running {
+	if r.State == Running {
 		x.workingRuns--
 	}
 	x.recount(r)
@@ -92,7 +92,7 @@ func (x *index) markActive(r *trackedRun) {
 		return
 	}
 	r.inactive = false
-	if r.state == Running {
+	if r.State == Running {
 		x.workingRuns++
 	}
 	x.recount(r)

@@ -1,34 +1,29 @@
 package engine
 
 import (
-	"strings"
 	"time"
 
-	"github.com/photon-beam/beam/generators"
-	"github.com/photon-beam/beam/internal/humanize"
 	"github.com/photon-beam/beam/internal/runlog"
+	"github.com/photon-beam/beam/internal/runstate"
 )
 
 // State is the state of a run.
-type State string
+type State = runstate.State
 
-// The states of a run. Except in the first three, the run has ended.
+// The states of a run; see package runstate.
 const (
-	Running     State = "running"
-	Waiting     State = "waiting"  // for an answer
-	Sleeping    State = "sleeping" // until a time
-	Completed   State = State(runlog.Completed)
-	Unanswered  State = State(runlog.Unanswered)
-	Failed      State = State(runlog.Failed)
-	Stopped     State = State(runlog.Stopped)
-	Interrupted State = State(runlog.Interrupted)
+	Running     = runstate.Running
+	Waiting     = runstate.Waiting
+	Sleeping    = runstate.Sleeping
+	Completed   = runstate.Completed
+	Unanswered  = runstate.Unanswered
+	Failed      = runstate.Failed
+	Stopped     = runstate.Stopped
+	Interrupted = runstate.Interrupted
 )
 
 // States lists the states, in the order in which pages list them.
-var States = [...]State{Running, Waiting, Sleeping, Completed, Unanswered, Failed, Stopped, Interrupted}
-
-// Ended reports whether a run in state s has ended.
-func (s State) Ended() bool { return s != Running && s != Waiting && s != Sleeping }
+var States = runstate.States
 
 // Info describes a run, as lists show it. It doesn't change when the run does.
 type Info struct {
@@ -133,37 +128,24 @@ func newPollInfo(s runlog.Started, at time.Time) *pollInfo {
 	return &pollInfo{retainFromStart: time.Duration(s.RetainFor), stateChangedAt: at.Round(0)}
 }
 
-// applyStatus keeps the latest status that the photon reported. Callers hold mu.
-func (r *trackedRun) applyStatus(e runlog.Entry) error {
-	if r.poll == nil {
-		return nil
-	}
-	s, err := runlog.Decode[generators.StatusEvent](e)
-	if err != nil {
-		return err
-	}
-	r.poll.latestStatus = strings.Clone(humanize.TruncateBytes(s.Text, maxStatusBytes, "…"))
-	return nil
-}
-
 // info returns what lists show, without the open questions. Callers hold mu.
 func (r *trackedRun) info() Info {
-	s := &r.started
+	s := &r.Start
 	i := Info{
 		ID: r.id, Photon: s.Photon, Title: s.Title, Surface: s.Surface,
-		Durable: s.Durable, State: r.state, Reason: r.reason, Started: r.startedAt, Ended: r.endedAt,
-		Error: r.errorText, LastSeq: r.lastSeq, Owner: r.owner(), OwnerName: r.ownerName(), Wakes: r.nextWake(),
+		Durable: s.Durable, State: r.State, Reason: r.Reason, Started: r.StartedAt, Ended: r.EndedAt,
+		Error: r.Error, LastSeq: r.Last, Owner: r.owner(), OwnerName: r.ownerName(), Wakes: r.nextWake(),
 	}
-	if r.queued {
+	if r.Queued {
 		i.QueuedFor = s.Exclusive
 	}
-	if w := r.worker; w != nil && len(w.pauses) > 0 && r.state == Running {
+	if w := r.worker; w != nil && len(w.pauses) > 0 && r.State == Running {
 		i.PausedFor = *w.pauses[0]
 	}
 	if b := r.poll; b != nil {
 		i.StateChanged, i.LatestStatus, i.End = b.stateChangedAt, b.latestStatus, b.end
 	}
-	if r.state.Ended() {
+	if r.State.Ended() {
 		i.RetainedUntil = r.retainedUntil()
 	}
 	return i

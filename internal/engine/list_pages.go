@@ -6,6 +6,7 @@ import (
 
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/runlog"
+	"github.com/photon-beam/beam/internal/runstate"
 )
 
 // A RunPosition is a place in the list of runs: after the run that started then and has
@@ -24,7 +25,7 @@ func (i *Info) Position() RunPosition { return RunPosition{i.Started, i.ID} }
 func (e *Engine) RunsAfter(caller generators.Caller, p RunPosition) iter.Seq[Info] {
 	var after *trackedRun
 	if p.ID != "" {
-		after = &trackedRun{id: p.ID, startedAt: p.Started}
+		after = &trackedRun{id: p.ID, Run: runstate.Run{StartedAt: p.Started}}
 	}
 	return func(yield func(Info) bool) {
 		for r := range e.index.runsAfter(caller, after) {
@@ -58,7 +59,7 @@ func (e *Engine) InboxAfter(caller generators.Caller, p AskPosition, earlier []O
 	}
 	var after *openAsk
 	if run, seq, ok := runlog.SplitAskID(p.ID); ok {
-		after = &openAsk{askedAt: p.Since, deadline: deadline{run: &trackedRun{id: run}, seq: seq}}
+		after = &openAsk{Ask: &runstate.Ask{AskedAt: p.Since}, deadline: deadline{run: &trackedRun{id: run}, seq: seq}}
 	}
 	return func(yield func(OpenAsk) bool) {
 		for a := range e.index.answerableAsks(caller, after) {

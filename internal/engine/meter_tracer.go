@@ -65,7 +65,7 @@ type SettledAsk struct {
 }
 
 func (r *trackedRun) tracedRun() TracedRun {
-	return TracedRun{ID: r.id, Photon: r.started.Photon, Surface: r.started.Surface, Trace: r.started.Trace}
+	return TracedRun{ID: r.id, Photon: r.Start.Photon, Surface: r.Start.Surface, Trace: r.Start.Trace}
 }
 
 // observeEntry meters and traces an entry that was recorded but not yet applied.
@@ -74,7 +74,7 @@ func (r *trackedRun) observeEntry(e runlog.Entry) {
 	m := r.engine.meter
 	switch e.Kind {
 	case runlog.KindStarted:
-		m.RunStarted(r.started.Photon, r.started.Surface)
+		m.RunStarted(r.Start.Photon, r.Start.Surface)
 	case runlog.KindAsked:
 		if a, err := runlog.Decode[runlog.Asked](e); err == nil {
 			m.AskOpened(a.Question.Kind)
@@ -92,7 +92,7 @@ func (r *trackedRun) observeEntry(e runlog.Entry) {
 		}
 	case runlog.KindFinished:
 		if f, err := runlog.Decode[runlog.Finished](e); err == nil {
-			m.RunFinished(r.started.Photon, f)
+			m.RunFinished(r.Start.Photon, f)
 		}
 	}
 }
@@ -105,13 +105,13 @@ func (r *trackedRun) observeSettlement(seq uint64, outcome, surface string) time
 		return 0
 	}
 	if _, off := r.engine.tracer.(noopTracer); !off {
-		s := SettledAsk{Seq: seq, AskedAt: a.askedAt, Outcome: outcome, Surface: surface}
+		s := SettledAsk{Seq: seq, AskedAt: a.AskedAt, Outcome: outcome, Surface: surface}
 		if asked, err := r.loadAsked(r.engine.ctx, a); err == nil {
 			s.Kind = asked.Question.Kind
 		}
 		r.engine.tracer.TraceAsk(r.tracedRun(), s)
 	}
-	return time.Since(a.askedAt)
+	return time.Since(a.AskedAt)
 }
 
 // observeReplay meters and traces the end of a replay, once. complete reports

@@ -5,28 +5,25 @@ import (
 	"encoding/json"
 	"fmt"
 	"sync/atomic"
-	"time"
 
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
-	"github.com/photon-beam/beam/internal/audience"
 	"github.com/photon-beam/beam/internal/rawjson"
 	"github.com/photon-beam/beam/internal/runlog"
+	"github.com/photon-beam/beam/internal/runstate"
 )
 
 // An openAsk is a question that has not been settled. Its fields are guarded by
 // the run's mu.
 type openAsk struct {
+	*runstate.Ask
 	deadline                  // zero if the question doesn't expire
-	askedAt  time.Time        // without a monotonic reading, like trackedRun.startedAt
 	call     *generators.Call // nil if no generator in this process waits for the reply
 	// callIsCurrent means that call has the question as it was recorded and due is the
 	// recorded deadline. If it is false, only the log has them.
 	callIsCurrent bool
-	evidence      string // if callIsCurrent, the digest of what the question shows
-	sampling      samplingCall
-	audience      *audience.Audience // nil if whoever may use the run may answer; it doesn't change
-	unanswerable  atomic.Bool        // nobody may answer; see PeopleChanged
+	evidence      string      // if callIsCurrent, the digest of what the question shows
+	unanswerable  atomic.Bool // nobody may answer; see PeopleChanged
 }
 
 // buildOpenAsk returns an open question as lists and surfaces show it to a caller. The
@@ -37,13 +34,13 @@ func (r *trackedRun) buildOpenAsk(ctx context.Context, a *openAsk, caller genera
 		return OpenAsk{}, err
 	}
 	o := OpenAsk{
-		ID: runlog.AskID(r.id, a.seq), Run: r.id, Photon: r.started.Photon, Title: r.started.Title,
-		Owner: r.owner(), OwnerName: r.ownerName(), Since: a.askedAt, Asked: asked,
+		ID: runlog.AskID(r.id, a.seq), Run: r.id, Photon: r.Start.Photon, Title: r.Start.Title,
+		Owner: r.owner(), OwnerName: r.ownerName(), Since: a.AskedAt, Asked: asked,
 	}
 	switch {
-	case a.audience != nil:
+	case a.Audience != nil:
 		o.Unanswerable = a.unanswerable.Load()
-		o.For, o.Excluded, o.AskOnly = a.audience.String(), !a.admits(caller), !r.isUsableBy(caller)
+		o.For, o.Excluded, o.AskOnly = a.Audience.String(), !a.admits(caller), !r.isUsableBy(caller)
 	case r.reservesForOwner(asked.Question, caller):
 		o.For, o.Excluded, o.Reserved = o.OwnerName, true, true
 	}

@@ -97,17 +97,17 @@ func (e *Engine) pruneCandidates() (candidates []PrunedRun, byID map[string]*tra
 func (r *trackedRun) pruneCandidate() (p PrunedRun, ok bool, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if !r.state.Ended() || r.poll != nil && time.Now().Before(r.retainedUntil()) {
+	if !r.State.Ended() || r.poll != nil && time.Now().Before(r.retainedUntil()) {
 		return p, false, nil
 	}
 	size, err := r.storedBytes()
-	return PrunedRun{ID: r.id, Photon: r.started.Photon, State: r.state, Ended: r.endedAt, Bytes: size}, true, err
+	return PrunedRun{ID: r.id, Photon: r.Start.Photon, State: r.State, Ended: r.EndedAt, Bytes: size}, true, err
 }
 
 // storedBytes returns the approximate size of the run's log and files. Callers
 // hold mu.
 func (r *trackedRun) storedBytes() (int64, error) {
-	inLog := r.logBytes - r.spilledBytes
+	inLog := r.Bytes - r.spilledBytes
 	if len(r.blobRefs) == 0 {
 		return inLog, nil
 	}

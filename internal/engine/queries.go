@@ -87,7 +87,7 @@ func (a *openAsk) openAskForInbox(caller generators.Caller, known map[string]Ope
 	}
 	if o, ok = known[runlog.AskID(r.id, a.seq)]; ok {
 		o.Owner, o.OwnerName = r.owner(), r.ownerName() // who may have adopted it
-		if a.audience != nil {                          // the people may have changed
+		if a.Audience != nil {                          // the people may have changed
 			o.Excluded, o.Unanswerable = !a.admits(caller), a.unanswerable.Load()
 		}
 		return o, true

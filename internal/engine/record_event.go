@@ -103,9 +103,9 @@ func (w *worker) givenKey(c *generators.Call) string {
 func (w *worker) checkLimits() error {
 	limits := w.engine.limits
 	switch {
-	case w.eventCount+len(w.batch.entries) > limits.MaxEvents:
+	case w.Events+len(w.batch.entries) > limits.MaxEvents:
 		return toolErrorf("the tool exceeded the limit of %d events per run", limits.MaxEvents)
-	case w.logBytes+int64(w.batch.bytes) > limits.MaxLogBytes:
+	case w.Bytes+int64(w.batch.bytes) > limits.MaxLogBytes:
 		return toolErrorf("the tool exceeded the limit of %d bytes per run, not counting artifacts", limits.MaxLogBytes)
 	case w.blobBytes > limits.MaxBlobBytes:
 		return toolErrorf("the tool exceeded the limit of %d bytes of artifacts and files per run", limits.MaxBlobBytes)

@@ -60,8 +60,8 @@ func (e *Engine) recoverOrRemove(ctx context.Context, r *trackedRun) bool {
 func (e *Engine) warnMissingPhotons(runs []*trackedRun) {
 	waiting := make(map[string]int) // by photon
 	for _, r := range runs {
-		if r.photon == nil && r.started.Durable && !r.hasEnded() {
-			waiting[r.started.Photon]++
+		if r.photon == nil && r.Start.Durable && !r.hasEnded() {
+			waiting[r.Start.Photon]++
 		}
 	}
 	for photon, n := range waiting {
@@ -76,7 +76,7 @@ func (e *Engine) logUnreadableRun(id string, err error) {
 func (r *trackedRun) hasEnded() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.state.Ended()
+	return r.State.Ended()
 }
 
 // recoverRun ends or resumes an unfinished run that was read from the log, or leaves
@@ -85,16 +85,16 @@ func (r *trackedRun) recoverRun(ctx context.Context) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	switch {
-	case r.state.Ended():
-	case !r.started.Durable:
+	case r.State.Ended():
+	case !r.Start.Durable:
 		return r.endRun(r.interruption("restarted"))
 	case r.photon == nil: // another process that shares the log may have the photon
 		r.engine.index.markInactive(r)
 	case r.checkVersion() != nil:
 		return r.endRun(runlog.Finished{Status: runlog.Failed, Error: r.checkVersion().Error()})
-	case r.queued:
+	case r.Queued:
 		// It begins when its turn comes.
-	case (r.state == Waiting || r.state == Sleeping) && !r.hasNewEvents:
+	case (r.State == Waiting || r.State == Sleeping) && !r.HasNewEvents:
 		// It is resumed when it is answered, or its sleep ends.
 	default:
 		if err := r.replayFromLog(ctx); err != nil && ctx.Err() == nil {
@@ -157,8 +157,8 @@ func (rd *runLoader) loadAppended(a runlog.AppendedEntries) error {
 			rd.runs[a.Run] = r
 			rd.inStartOrder = append(rd.inStartOrder, r)
 		}
-		if entry.Seq != r.lastSeq+1 {
-			return fmt.Errorf("%w: entry %d follows entry %d", runlog.ErrCorrupt, entry.Seq, r.lastSeq)
+		if entry.Seq != r.Last+1 {
+			return fmt.Errorf("%w: entry %d follows entry %d", runlog.ErrCorrupt, entry.Seq, r.Last)
 		}
 		if err := r.loadEntry(entry); err != nil {
 			return err
@@ -186,27 +186,18 @@ func (r *trackedRun) loadEntry(entry runlog.Entry) error {
 		r.spilledBytes += int64(len(entry.Data))
 		r.addBlobBytes(int64(len(entry.Data)))
 	}
-	switch {
-	case entry.Kind == runlog.KindStarted:
+	if entry.Kind == runlog.KindStarted {
 		s, err := runlog.Decode[runlog.Started](entry)
 		if err != nil {
 			return err
 		}
 		photon, _ := r.engine.photons.Lookup(s.Photon)
-		r.applyStarted(photon, s, entry.Time)
-	case entry.Kind.IsEvent():
-		r.hasNewEvents = true
-	case entry.Kind == runlog.KindAsked, entry.Kind == runlog.KindStepped, entry.Kind == runlog.KindSleeping:
-		r.hasNewEvents = false
+		r.begin(photon, s, entry.Time)
 	}
 	r.applyEntry(entry)
-	switch entry.Kind {
-	case runlog.KindAnswered, runlog.KindWithdrawn, runlog.KindWoken:
-		r.hasNewEvents = true // the goroutine that waited for this can continue
-	}
 	return nil
 }
 
 // endsWithProcess reports whether the run, unless it ends before, is interrupted when the
 // process ends.
-func (r *trackedRun) endsWithProcess() bool { return !r.started.Durable || r.engine.ephemeral }
+func (r *trackedRun) endsWithProcess() bool { return !r.Start.Durable || r.engine.ephemeral }

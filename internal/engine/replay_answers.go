@@ -125,7 +125,7 @@ func (w *worker) answerAgain(c *generators.Call, a ask.Answer) {
 	}
 	e, r, open := w.engine, w.trackedRun, w.openAsks[i]
 	e.workers.Go(func() {
-		err := e.AnswerShown(e.ctx, r.started.StartedBy(), runlog.AskID(r.id, open.seq), a, ReplaySurface, runlog.RenderedNothing)
+		err := e.AnswerShown(e.ctx, r.Start.StartedBy(), runlog.AskID(r.id, open.seq), a, ReplaySurface, runlog.RenderedNothing)
 		if err == nil || errors.Is(err, ErrSettled) {
 			return
 		}

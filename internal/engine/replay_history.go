@@ -89,65 +89,63 @@ func (h *history) addCall(e runlog.Entry, key, given string, c *recordedCall) {
 // keySuffix is what makes the key of a call unique.
 var keySuffix = regexp.MustCompile(`#[0-9]+$`)
 
-// addEntry adds one entry of the log. An entry of a kind that this version doesn't
-// know counts as an event.
-func (h *history) addEntry(e runlog.Entry) error {
-	switch e.Kind {
-	case runlog.KindStarted:
-		s, err := runlog.Decode[runlog.Started](e)
-		s.Owner = callers.OwnerID(s.Owner)
-		h.caller, h.args = s.StartedBy(), s.Args
-		return err
-	case runlog.KindClaimed:
-		c, err := runlog.Decode[runlog.Claimed](e)
-		h.program, h.named = c.Program, c.Goroutines
-		return err
-	case runlog.KindStepped:
-		s, err := runlog.Decode[runlog.Stepped](e)
-		if err != nil {
-			return err
-		}
-		delete(h.attempts, s.Key)
-		h.addCall(e, s.Key, s.GivenKey, &recordedCall{kind: generators.StepKind, reply: func(*trackedRun) generators.Reply { return steppedReply(s) }})
-	case runlog.KindAsked:
-		a, err := runlog.Decode[runlog.Asked](e)
-		if err != nil {
-			return err
-		}
-		h.addCall(e, a.Key, a.GivenKey, &recordedCall{kind: string(a.Question.Kind), evidence: a.Evidence, masked: a.Masked, audience: audience.Of(a.Question)})
-	case runlog.KindSleeping:
-		s, err := runlog.Decode[runlog.Sleeping](e)
-		if err != nil {
-			return err
-		}
-		h.addCall(e, s.Key, s.GivenKey, &recordedCall{kind: generators.SleepKind})
-	case runlog.KindWoken:
-		s, err := runlog.Decode[runlog.Woken](e)
-		if err != nil {
-			return err
-		}
-		h.settleCall(s.SleepSeq, wokenReply)
-	case runlog.KindAnswered:
-		a, err := runlog.Decode[runlog.Answered](e)
-		if err != nil {
-			return err
-		}
-		h.settleCall(a.AskSeq, func(r *trackedRun) generators.Reply { return r.answeredReply(a) })
-	case runlog.KindWithdrawn:
-		w, err := runlog.Decode[runlog.Withdrawn](e)
-		if err != nil {
-			return err
-		}
-		h.settleCall(w.AskSeq, func(*trackedRun) generators.Reply { return withdrawnReply(w) })
-	case runlog.KindRepeated:
-		r, err := runlog.Decode[runlog.Repeated](e)
-		delete(h.attempts, r.Key)
-		return err
-	default:
-		if e.Kind.IsEvent() {
-			h.addEvent(e)
-		}
-	}
+var _ runlog.Visitor = (*history)(nil) // it visits the entries of the log, in their order
+
+func (h *history) Started(_ runlog.Entry, s runlog.Started) error {
+	s.Owner = callers.OwnerID(s.Owner)
+	h.caller, h.args = s.StartedBy(), s.Args
+	return nil
+}
+
+func (h *history) Queued(runlog.Entry, runlog.Queued) error { return nil }
+
+func (h *history) Claimed(_ runlog.Entry, c runlog.Claimed) error {
+	h.program, h.named = c.Program, c.Goroutines
+	return nil
+}
+
+func (h *history) Asked(e runlog.Entry, a runlog.Asked) error {
+	h.addCall(e, a.Key, a.GivenKey, &recordedCall{kind: string(a.Question.Kind), evidence: a.Evidence, masked: a.Masked, audience: audience.Of(a.Question)})
+	return nil
+}
+
+func (h *history) Answered(_ runlog.Entry, a runlog.Answered) error {
+	h.settleCall(a.AskSeq, func(r *trackedRun) generators.Reply { return r.answeredReply(a) })
+	return nil
+}
+
+func (h *history) Withdrawn(_ runlog.Entry, w runlog.Withdrawn) error {
+	h.settleCall(w.AskSeq, func(*trackedRun) generators.Reply { return withdrawnReply(w) })
+	return nil
+}
+
+func (h *history) Stepped(e runlog.Entry, s runlog.Stepped) error {
+	delete(h.attempts, s.Key)
+	h.addCall(e, s.Key, s.GivenKey, &recordedCall{kind: generators.StepKind, reply: func(*trackedRun) generators.Reply { return steppedReply(s) }})
+	return nil
+}
+
+func (h *history) Sleeping(e runlog.Entry, s runlog.Sleeping) error {
+	h.addCall(e, s.Key, s.GivenKey, &recordedCall{kind: generators.SleepKind})
+	return nil
+}
+
+func (h *history) Woken(_ runlog.Entry, w runlog.Woken) error {
+	h.settleCall(w.SleepSeq, wokenReply)
+	return nil
+}
+
+func (h *history) Repeated(_ runlog.Entry, r runlog.Repeated) error {
+	delete(h.attempts, r.Key)
+	return nil
+}
+
+func (h *history) Adopted(runlog.Entry, runlog.Adopted) error   { return nil }
+func (h *history) Sampling(runlog.Entry, runlog.Sampling) error { return nil }
+func (h *history) Finished(runlog.Entry, runlog.Finished) error { return nil }
+
+func (h *history) Event(e runlog.Entry) error {
+	h.addEvent(e)
 	return nil
 }
 

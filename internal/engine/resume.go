@@ -12,10 +12,10 @@ import (
 // so that it can be resumed in this process, or has waited to begin and is next. Callers
 // hold mu.
 func (r *trackedRun) canResume() bool {
-	if r.queued {
-		return !r.resuming && !r.endPending && !r.state.Ended() && r.photon != nil && r.engine.exclusive.isFirst(r)
+	if r.Queued {
+		return !r.resuming && !r.endPending && !r.State.Ended() && r.photon != nil && r.engine.exclusive.isFirst(r)
 	}
-	return r.worker == nil && !r.resuming && !r.endPending && r.started.Durable && !r.state.Ended() && r.photon != nil
+	return r.worker == nil && !r.resuming && !r.endPending && r.Start.Durable && !r.State.Ended() && r.photon != nil
 }
 
 // tryResume resumes the run from its log. If it returns an error, the run is still
@@ -67,12 +67,12 @@ func (r *trackedRun) claimAndReplay(ctx context.Context, h *history) error {
 	if err := r.checkArguments(h.args); err != nil {
 		return r.endRun(runlog.Finished{Status: runlog.Failed, Error: err.Error()})
 	}
-	lastRead, begins := r.lastSeq, r.queued
-	err := r.appendEntries(ctx, r.engine.newClaim(r.epoch+1))
+	lastRead, begins := r.Last, r.Queued
+	err := r.appendEntries(ctx, r.engine.newClaim(r.Epoch+1))
 	if errors.Is(err, errRunOver) {
 		return nil // another process has claimed it
 	}
-	if err == nil && r.lastSeq > lastRead+1 {
+	if err == nil && r.Last > lastRead+1 {
 		h, err = r.readHistory(ctx) // another process wrote before the claim
 	}
 	if err != nil {
@@ -104,13 +104,13 @@ func (r *trackedRun) readHistory(ctx context.Context) (*history, error) {
 			if entry, err = r.engine.loadSpilledData(r.id, entry); err != nil {
 				return nil, err
 			}
-			if err := h.addEntry(entry); err != nil {
+			if err := entry.Visit(h); err != nil {
 				return nil, unreadableLogError{err}
 			}
 		}
 	}
-	if last < r.lastSeq {
-		return nil, fmt.Errorf("the log ends at entry %d, but the run has %d", last, r.lastSeq)
+	if last < r.Last {
+		return nil, fmt.Errorf("the log ends at entry %d, but the run has %d", last, r.Last)
 	}
 	return h, nil
 }

@@ -153,20 +153,20 @@ func (e *Engine) deleteRun(r *trackedRun) error {
 func (r *trackedRun) retention() (at, until time.Time) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.endedAt, r.retainedUntil()
+	return r.EndedAt, r.retainedUntil()
 }
 
 // retainedUntil returns [Info.RetainedUntil] of a run that has ended. Callers hold
 // mu.
 func (r *trackedRun) retainedUntil() time.Time {
-	least := r.endedAt.Add(r.engine.limits.RetainAtLeast)
+	least := r.EndedAt.Add(r.engine.limits.RetainAtLeast)
 	if r.poll != nil {
-		least = r.endedAt.Add(max(r.engine.limits.RetainAtLeast, r.poll.retainFromEnd))
-		if promised := r.startedAt.Add(r.poll.retainFromStart); promised.After(least) {
+		least = r.EndedAt.Add(max(r.engine.limits.RetainAtLeast, r.poll.retainFromEnd))
+		if promised := r.StartedAt.Add(r.poll.retainFromStart); promised.After(least) {
 			least = promised
 		}
 	}
-	if most := r.endedAt.Add(r.engine.limits.RetainFor); least.After(most) {
+	if most := r.EndedAt.Add(r.engine.limits.RetainFor); least.After(most) {
 		return most
 	}
 	return least

@@ -15,12 +15,6 @@ import (
 // model, or ended its call.
 var ErrSamplingChanged = errors.New("somebody else was faster: this request has been approved or stopped")
 
-// A samplingCall is the latest call of a model for an open question.
-type samplingCall struct {
-	number int
-	active bool // it has not ended
-}
-
 // RecordSampling records what happens with an open question to a model. The question
 // stays open. An approval without a number gets the next one. RecordSampling returns the
 // number of the call. The error is [ErrAskNotFound], [ErrForbidden], [ErrSettled], the
@@ -46,7 +40,7 @@ func (e *Engine) RecordSampling(ctx context.Context, caller generators.Caller, a
 		return 0, err
 	}
 	if s.Approved != nil && s.Call == 0 {
-		s.Call = a.sampling.number + 1
+		s.Call = a.Ask.Call + 1
 	}
 	if err := r.checkSampling(s); err != nil {
 		return 0, err
@@ -77,26 +71,9 @@ func (r *trackedRun) checkSampling(s runlog.Sampling) error {
 	switch {
 	case a == nil:
 		return ErrSettled
-	case s.Approved != nil && (a.sampling.active || s.Call != a.sampling.number+1),
-		s.Approved == nil && (!a.sampling.active || s.Call != a.sampling.number):
+	case s.Approved != nil && (a.Calling || s.Call != a.Ask.Call+1),
+		s.Approved == nil && (!a.Calling || s.Call != a.Ask.Call):
 		return ErrSamplingChanged
-	}
-	return nil
-}
-
-// applySampling notes whether a call is in progress.
-func (r *trackedRun) applySampling(e runlog.Entry) error {
-	s, err := runlog.Decode[runlog.Sampling](e)
-	if err != nil {
-		return err
-	}
-	a := r.findOpenAsk(s.AskSeq)
-	switch {
-	case a == nil:
-	case s.Approved != nil:
-		a.sampling = samplingCall{s.Call, true}
-	case s.Ended != nil:
-		a.sampling.active = false
 	}
 	return nil
 }
@@ -109,13 +86,13 @@ func (e *Engine) ModelReplies(run string) bool {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return len(r.openAsks) > 0 && !slices.ContainsFunc(r.openAsks, func(a *openAsk) bool { return !a.sampling.active })
+	return len(r.openAsks) > 0 && !slices.ContainsFunc(r.openAsks, func(a *openAsk) bool { return !a.Calling })
 }
 
 // SamplingAsks yields the ids of the open questions that a model has been called for,
 // of all owners. A call may have ended without an answer.
 func (e *Engine) SamplingAsks() iter.Seq[string] {
-	return e.openAskIDs(func(a *openAsk) bool { return a.sampling.number > 0 })
+	return e.openAskIDs(func(a *openAsk) bool { return a.Ask.Call > 0 })
 }
 
 // OpenAskIDs yields the ids of all open questions, of all owners, in no particular order.

@@ -2,7 +2,6 @@ package engine
 
 import (
 	"errors"
-	"slices"
 	"time"
 
 	"github.com/photon-beam/beam/ask"
@@ -43,25 +42,6 @@ func (w *worker) recordSleep(c *generators.Call) error {
 	return err
 }
 
-// applySleeping begins a sleep and schedules its end.
-func (r *trackedRun) applySleeping(e runlog.Entry) error {
-	data, err := runlog.Decode[runlog.Sleeping](e)
-	if err != nil {
-		return err
-	}
-	s := &sleep{deadline: deadline{run: r, seq: e.Seq, due: data.Until}}
-	if r.worker == nil {
-		r.timeSpent = time.Duration(data.TimeSpent)
-	} else if c := r.worker.recordingCall; c != nil && r.worker.maskKey(c.Key) == data.Key {
-		s.call = c
-	}
-	r.sleeps = append(r.sleeps, s)
-	if !r.loading {
-		r.engine.deadlines.schedule(&s.deadline)
-	}
-	return nil
-}
-
 // endSleep records the end of a sleep whose time has come. Callers hold mu.
 func (r *trackedRun) endSleep(s *sleep) {
 	ctx := r.engine.ctx
@@ -83,24 +63,6 @@ func (r *trackedRun) endSleep(s *sleep) {
 		s.due = time.Now().Add(wait)
 		r.engine.deadlines.schedule(&s.deadline)
 	}
-}
-
-// applyWoken ends a sleep.
-func (r *trackedRun) applyWoken(e runlog.Entry) error {
-	woken, err := runlog.Decode[runlog.Woken](e)
-	if err != nil {
-		return err
-	}
-	s := r.findSleep(woken.SleepSeq)
-	if s == nil {
-		return nil
-	}
-	r.sleeps = slices.DeleteFunc(r.sleeps, func(o *sleep) bool { return o == s })
-	if !r.loading {
-		r.engine.deadlines.cancel(&s.deadline)
-	}
-	r.deliverReply(s.call, s.seq, wokenReply)
-	return nil
 }
 
 func wokenReply(*trackedRun) generators.Reply { return generators.Reply{} }
@@ -133,5 +95,5 @@ const minEvictedSleep = time.Second
 // sleepsLong reports whether the run only sleeps, and long enough to be evicted for it.
 // Callers hold mu.
 func (r *trackedRun) sleepsLong() bool {
-	return r.state == Sleeping && time.Until(r.nextWake()) >= minEvictedSleep
+	return r.State == Sleeping && time.Until(r.nextWake()) >= minEvictedSleep
 }

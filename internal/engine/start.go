@@ -74,7 +74,7 @@ func (e *Engine) Start(ctx context.Context, caller generators.Caller, req StartR
 	r.answers = req.answers
 	trace, done := e.tracer.TraceStart(ctx, r.tracedRun())
 	defer func() { done(err) }()
-	started.Trace, r.started.Trace = trace, trace
+	started.Trace, r.Start.Trace = trace, trace
 	r.mu.Lock() // until the start is recorded: a repeated request waits for it
 	defer r.mu.Unlock()
 	var first *trackedRun
@@ -127,7 +127,7 @@ func (r *trackedRun) discardFailedStart() {
 // wait for another one. Callers hold mu.
 func (r *trackedRun) recordStart(ctx context.Context, s runlog.Started, client *clientsession.Client, args json.RawMessage) (Info, error) {
 	started := runlog.NewEntry(runlog.KindStarted, s)
-	started.Time = r.startedAt
+	started.Time = r.StartedAt
 	if !r.engine.exclusive.join(r) {
 		err := r.appendEntries(ctx, started, runlog.NewEntry(runlog.KindQueued, runlog.Queued{Key: s.Exclusive}))
 		return r.info(), err
@@ -145,10 +145,10 @@ type idempotencyKey struct{ owner, key string }
 
 // idempotencyKey returns the run's key, or the zero value if it has none.
 func (r *trackedRun) idempotencyKey() idempotencyKey {
-	if r.started.IdempotencyKey == "" {
+	if r.Start.IdempotencyKey == "" {
 		return idempotencyKey{}
 	}
-	return idempotencyKey{r.started.Owner, r.started.IdempotencyKey}
+	return idempotencyKey{r.Start.Owner, r.Start.IdempotencyKey}
 }
 
 // digestRequest returns a digest of a request. Requests with the same idempotency
@@ -170,7 +170,7 @@ func (r *trackedRun) resolveRepeat(digest [sha256.Size]byte) (Info, error) {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.lastSeq == 0 || r.startRefused {
+	if r.Last == 0 || r.startRefused {
 		return Info{}, fmt.Errorf("the first request with this idempotency key failed: %w", runlog.ErrUnavailable)
 	}
 	return r.info(), nil

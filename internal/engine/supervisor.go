@@ -85,7 +85,7 @@ func (r *trackedRun) superviseSettlement(seq uint64, settled SupervisedAsk) {
 		return
 	}
 	settled.ID, settled.Run, settled.Photon = runlog.AskID(r.id, seq), r.id, r.photon
-	settled.Owner, settled.AskedAt = r.started.StartedBy(), open.askedAt
+	settled.Owner, settled.AskedAt = r.Start.StartedBy(), open.AskedAt
 	if asked, err := r.loadAsked(r.engine.ctx, open); err == nil {
 		settled.Question = asked.Question
 	}

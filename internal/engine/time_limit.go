@@ -22,7 +22,7 @@ func (r *trackedRun) updateClock() {
 	if w == nil {
 		return
 	}
-	switch working := r.state == Running && w.stalledCount == 0; {
+	switch working := r.State == Running && w.stalledCount == 0; {
 	case working && w.resumedAt.IsZero():
 		w.resumedAt = time.Now()
 		w.startTimeLimit()

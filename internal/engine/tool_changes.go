@@ -39,7 +39,7 @@ func (w *worker) replayDiffersErrorf(past *recordedCall, format string, args ...
 // checkVersion returns an error if the photon's version differs from the one that
 // the run began with. A run without a recorded version may continue.
 func (r *trackedRun) checkVersion() error {
-	then, now := r.started.Version, r.photon.Options().Version
+	then, now := r.Start.Version, r.photon.Options().Version
 	if then == "" || then == now {
 		return nil
 	}

@@ -9,11 +9,11 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
-	"unique"
 
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/callers"
 	"github.com/photon-beam/beam/internal/runlog"
+	"github.com/photon-beam/beam/internal/runstate"
 )
 
 // A trackedRun is the engine's view of one run, which may be in progress or have
@@ -23,15 +23,11 @@ import (
 // Code that appends to the run's log holds mu. Within the process, appends
 // therefore never conflict: a conflict means that another process wrote.
 type trackedRun struct {
-	engine *Engine
-	id     string
-	photon *generators.Photon // nil if no such photon is registered
-	// started is the run's first entry without the arguments, which are read from
-	// the log when needed.
-	started         runlog.Started
+	engine          *Engine
+	id              string
+	photon          *generators.Photon // nil if no such photon is registered
 	startedByPerson bool               // it is known which person started it
 	requestDigest   *[sha256.Size]byte // see digestRequest; nil without an idempotency key
-	startedAt       time.Time          // as recorded, without a monotonic reading, because lists sort by it
 
 	// adopter is the owner if it isn't who started the run. It changes while both mu
 	// and the index's mu are held.
@@ -43,40 +39,28 @@ type trackedRun struct {
 	// readerCount is the number of loops over the run's entries.
 	readerCount atomic.Int32
 
-	mu         sync.Mutex
-	drivers    int32 // goroutines that drive its generators, which may still be returning
-	lastSeq    uint64
-	state      State
-	endedAt    time.Time
-	reason     runlog.UnansweredReason // of an unanswered run
-	errorText  string                  // why the run has no result, for people
-	poll       *pollInfo               // nil if no caller polls the run
-	openAsks   []*openAsk
-	sleeps     []*sleep
-	epoch      int
-	eventCount int // events in the log
-	timeSpent  time.Duration
-	answers    *recordedAnswers // of an earlier run; nil for none
-	worker     *worker          // nil if the generator is not in this process
-	waiters    []Waiter         // woken at the next entry; see Engine.AddWaiter
-	uncertain  *uncertainAppend // nil if the outcome of every append is known
-	resuming   bool             // queued to be resumed, or being resumed
-	// loading is set while the log is being read. Only then does hasNewEvents
-	// report whether the log has events after the last call.
-	loading, hasNewEvents bool
-	endPending            bool // the end has yet to be recorded
-	startRefused          bool // the start failed; the run will be deleted
-	// repeated has, for each step that was repeated, the ordinal at which it began again.
-	repeated           map[string]uint64
-	queued             bool // it has not begun, because it waits for another run with its key
-	inactive           bool // unfinished, but it can't continue in this process, or not yet; guarded by the index's mu
-	counted, returning bool // see recount; guarded by the index's mu
+	mu                 sync.Mutex
+	drivers            int32     // goroutines that drive its generators, which may still be returning
+	runstate.Run                 // guarded by mu, but for Start and StartedAt, which don't change
+	poll               *pollInfo // nil if no caller polls the run
+	openAsks           []*openAsk
+	sleeps             []*sleep
+	timeSpent          time.Duration
+	answers            *recordedAnswers // of an earlier run; nil for none
+	worker             *worker          // nil if the generator is not in this process
+	waiters            []Waiter         // woken at the next entry; see Engine.AddWaiter
+	uncertain          *uncertainAppend // nil if the outcome of every append is known
+	resuming           bool             // queued to be resumed, or being resumed
+	loading            bool             // the log is being read
+	endPending         bool             // the end has yet to be recorded
+	startRefused       bool             // the start failed; the run will be deleted
+	inactive           bool             // unfinished, but it can't continue in this process, or not yet; guarded by the index's mu
+	counted, returning bool             // see recount; guarded by the index's mu
 	// idleTimer is nil if the run has no idle timeout; see Engine.SetIdleTimeout.
 	idleTimer *idleTimeout
 	// evictionElem is the run's element in the list of evictable runs; nil if it
 	// isn't evictable. It is guarded by both mu and the queue's mu.
 	evictionElem *list.Element
-	logBytes     int64 // bytes of the log's entries
 
 	// The run's blobs; see blobs.go.
 	blobRefs     map[string]int // references to each blob, by entries and uploads
@@ -86,27 +70,19 @@ type trackedRun struct {
 
 func newTrackedRun(e *Engine, p *generators.Photon, s runlog.Started) *trackedRun {
 	r := &trackedRun{engine: e, id: newRunID()}
-	r.applyStarted(p, s, time.Now())
+	r.begin(p, s, time.Now())
 	return r
 }
 
-// applyStarted applies the run's first entry.
-func (r *trackedRun) applyStarted(p *generators.Photon, s runlog.Started, at time.Time) {
+// begin applies the run's first entry.
+func (r *trackedRun) begin(p *generators.Photon, s runlog.Started, at time.Time) {
 	if s.IdempotencyKey != "" {
 		digest := digestRequest(s)
 		r.requestDigest = &digest
 	}
-	s.Args = nil
-	s.Owner = callers.OwnerID(s.Owner)
-	for _, text := range []*string{&s.Photon, &s.Title, &s.Version, &s.Owner, &s.Surface} {
-		*text = unique.Make(*text).Value() // many runs share them
-	}
+	r.Begin(s, at)
 	r.startedByPerson = callers.IsPerson(s.StartedBy())
-	if s.Caller != nil && s.Caller.Name == "" {
-		s.Caller = nil // lists show names, not roles
-	}
-	r.photon, r.started = p, s
-	r.startedAt, r.state, r.poll = at.Round(0), Running, newPollInfo(s, at)
+	r.photon, r.poll = p, newPollInfo(s, at)
 }
 
 func newRunID() string {
@@ -120,17 +96,17 @@ func (r *trackedRun) owner() string {
 	if c := r.adopter.Load(); c != nil {
 		return c.ID
 	}
-	return r.started.Owner
+	return r.Start.Owner
 }
 
 // ownerName returns what people call the run's owner.
 func (r *trackedRun) ownerName() string {
 	c := r.adopter.Load()
 	if c == nil {
-		c = r.started.Caller
+		c = r.Start.Caller
 	}
 	if c == nil {
-		return callers.Describe(r.started.Owner, "")
+		return callers.Describe(r.Start.Owner, "")
 	}
 	return callers.Describe(c.ID, c.Name)
 }

@@ -17,7 +17,7 @@ func (e *Engine) PeopleChanged() {
 		if a.unanswerable.Swap(unanswerable) == unanswerable {
 			continue
 		}
-		attrs := []any{"run", a.run.id, "ask", runlog.AskID(a.run.id, a.seq), "for", a.audience.String()}
+		attrs := []any{"run", a.run.id, "ask", runlog.AskID(a.run.id, a.seq), "for", a.Audience.String()}
 		if unanswerable {
 			e.logger.Warn("nobody who can sign in may answer a question any more", attrs...)
 		} else {

@@ -43,7 +43,7 @@ func (r *trackedRun) resolveUncertainAppend(ctx context.Context) error {
 		return nil
 	}
 	// An append of nothing: only a log that accepts appends knows what it has.
-	_, err := r.engine.log.Append(ctx, r.id, r.lastSeq)
+	_, err := r.engine.log.Append(ctx, r.id, r.Last)
 	var missed []runlog.Entry
 	var conflict *runlog.ConflictError
 	if errors.As(err, &conflict) {
@@ -77,7 +77,7 @@ func (r *trackedRun) resolveUncertainLater() {
 // markUncertain notes that the outcome of an append is unknown.
 func (r *trackedRun) markUncertain(stored, entries []runlog.Entry) {
 	r.uncertain = &uncertainAppend{entries: stored, original: entries}
-	if r.lastSeq > 0 {
+	if r.Last > 0 {
 		go r.resolveUncertainLater()
 	}
 }

@@ -80,7 +80,7 @@ func (e *Engine) countUploads() error {
 func (r *trackedRun) countUploads() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.state.Ended() && r.blobRefs != nil {
+	if r.State.Ended() && r.blobRefs != nil {
 		return nil // storedBytes uses the folder's size, and nothing is uploaded any more
 	}
 	for b, err := range r.engine.blobs.RunBlobs(r.id) {

@@ -122,11 +122,11 @@ func (w *worker) finishDriving(endSpan func(State)) {
 	if w.drivers == 0 {
 		w.masked.Store(nil)
 	}
-	if w.drivers == 0 && w.state.Ended() {
+	if w.drivers == 0 && w.State.Ended() {
 		w.engine.index.setReturning(w.trackedRun, false)
 	}
 	w.releaseKey()
-	endSpan(w.state)
+	endSpan(w.State)
 }
 
 // endOnRecordError ends a run after an event could not be recorded, unless the
@@ -141,7 +141,7 @@ func (w *worker) endOnRecordError(err error) {
 	case w.engine.ctx.Err() != nil:
 		return
 	default:
-		w.engine.logger.Error("recording a run", "run", w.id, "photon", w.started.Photon, "err", w.maskText(err.Error()))
+		w.engine.logger.Error("recording a run", "run", w.id, "photon", w.Start.Photon, "err", w.maskText(err.Error()))
 		w.batch.discard() // what could not be recorded
 		w.failRun("Beam could not record what the tool did")
 	}
@@ -159,7 +159,7 @@ func (w *worker) handleGeneratorError(err error) {
 	var panicked *generators.PanicError
 	switch {
 	case errors.As(err, &panicked):
-		w.engine.logger.Error("a tool panicked", "run", w.id, "photon", w.started.Photon,
+		w.engine.logger.Error("a tool panicked", "run", w.id, "photon", w.Start.Photon,
 			"panic", w.maskText(fmt.Sprint(panicked.Value)), "stack", w.maskText(string(panicked.Stack)))
 		text = panicked.Error()
 	case errors.Is(context.Cause(w.generator.Context()), generators.ErrTimeLimit):
@@ -184,7 +184,7 @@ func (w *worker) finishRun(f runlog.Finished) {
 		if errors.Is(err, errRunOver) {
 			return
 		}
-		w.engine.logger.Error("recording a result", "run", w.id, "photon", w.started.Photon, "err", w.maskText(err.Error()))
+		w.engine.logger.Error("recording a result", "run", w.id, "photon", w.Start.Photon, "err", w.maskText(err.Error()))
 		f = runlog.Finished{Status: runlog.Failed, Error: "Beam could not record the tool's result"}
 	}
 	_ = w.retryTransient(func() error { return w.endRun(f) }) // endRun has logged the error

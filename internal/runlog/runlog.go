@@ -36,21 +36,6 @@ const (
 	KindFinished  Kind = "finished"
 )
 
-// EntryKinds returns the kinds of entries that aren't events.
-func EntryKinds() []Kind {
-	return []Kind{KindStarted, KindQueued, KindClaimed, KindAsked, KindAnswered, KindStepped, KindWithdrawn, KindSleeping, KindWoken, KindRepeated, KindAdopted, KindSampling, KindFinished}
-}
-
-// IsEvent reports whether k is a kind of event that a generator yields to be
-// shown: status, progress, log, chunk, toast or artifact.
-func (k Kind) IsEvent() bool {
-	switch k {
-	case KindStarted, KindQueued, KindClaimed, KindAsked, KindAnswered, KindStepped, KindWithdrawn, KindSleeping, KindWoken, KindRepeated, KindAdopted, KindSampling, KindFinished:
-		return false
-	}
-	return true
-}
-
 // An Entry is one record of a run.
 type Entry struct {
 	// Seq is the entry's ordinal within its run, set by the log. Ordinals begin

@@ -1,0 +1,253 @@
+// Package runstate holds what a run's entries, in their order, say about the run: its state,
+// its open questions, its sleeps. It has no locks and does no I/O.
+package runstate
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"time"
+	"unique"
+
+	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/audience"
+	"github.com/photon-beam/beam/internal/callers"
+	"github.com/photon-beam/beam/internal/outcome"
+	"github.com/photon-beam/beam/internal/runlog"
+)
+
+// A Run is what the entries of a run have led to. The zero value is a run without entries.
+type Run struct {
+	// Start is the run's first entry without the arguments, and StartedAt its time, without
+	// a monotonic reading, because lists sort by it.
+	Start     runlog.Started
+	StartedAt time.Time
+	// Adopter is the owner if that isn't who started the run.
+	Adopter *generators.Caller
+
+	Last   uint64 // the ordinal of the last entry
+	Events int    // how many entries are events
+	Bytes  int64  // of the entries' data
+
+	State   State
+	EndedAt time.Time
+	Reason  runlog.UnansweredReason // why an unanswered run has no answer
+	Error   string                  // why a run that has ended has no result, for people
+
+	Asks   []*Ask   // the open questions, oldest first
+	Sleeps []*Sleep // in progress, in the order in which they began
+	// Queued means that the run hasn't begun, because it waits for another one with its key.
+	Queued bool
+	Epoch  int // of the latest claim
+	// TimeSpent is how long the run had worked when that was recorded last.
+	TimeSpent time.Duration
+	// HasNewEvents reports whether the run has gone on since its last call: it has yielded
+	// something, or a call was settled.
+	HasNewEvents bool
+	// Repeated has, by their keys, the ordinals at which steps began again.
+	Repeated map[string]uint64
+}
+
+// An Ask is an open question.
+type Ask struct {
+	Seq      uint64    // the ordinal of its entry
+	AskedAt  time.Time // without a monotonic reading
+	Deadline time.Time // zero if it doesn't expire
+	// Audience says who may answer; nil if that is whoever may use the run. It doesn't change.
+	Audience *audience.Audience
+	// Call is the number of the latest call of a model, and Calling means that it has not ended.
+	Call    int
+	Calling bool
+}
+
+// A Sleep is a sleep in progress.
+type Sleep struct {
+	Seq   uint64 // the ordinal of its entry
+	Until time.Time
+}
+
+// A Change is what an entry changed.
+type Change struct {
+	From State // before the entry
+	// Opened is the question that it opened, and Settled the one that it settled; nil for none.
+	Opened, Settled *Ask
+	// FellAsleep is the sleep that it began, and Woke the one that it ended; nil for none.
+	FellAsleep, Woke *Sleep
+	// LeftQueue means that the run no longer waits for another one with its key.
+	LeftQueue bool
+	// Superseded means that the entry claims the run for a worker with a higher epoch.
+	Superseded bool
+}
+
+// Begin applies the data of the first entry ahead of it, because a run is listed before its
+// start is recorded.
+func (r *Run) Begin(s runlog.Started, at time.Time) {
+	s.Args = nil
+	s.Owner = callers.OwnerID(s.Owner)
+	for _, text := range []*string{&s.Photon, &s.Title, &s.Version, &s.Owner, &s.Surface} {
+		*text = unique.Make(*text).Value() // many runs share them
+	}
+	if s.Caller != nil && s.Caller.Name == "" {
+		s.Caller = nil // lists show names, not roles
+	}
+	r.Start, r.StartedAt, r.State = s, at.Round(0), Running
+}
+
+// Apply applies the next entry, with its data even if that was too large for the log. The
+// error means that it can't be decoded, or can't follow; it is then applied as far as possible.
+func (r *Run) Apply(e runlog.Entry) (Change, error) {
+	f := fold{Run: r, Change: Change{From: r.State}}
+	if r.Last == 0 {
+		f.From = "" // also after Begin
+	}
+	r.Last = e.Seq
+	r.Bytes += int64(len(e.Data))
+	err := e.Visit(&f)
+	if !r.State.Ended() {
+		r.State = r.deriveState()
+	}
+	if err == nil && !isPossible(e.Kind, f.From, r.State) {
+		err = fmt.Errorf("entry %d (%s) can't follow: the run was %s", e.Seq, e.Kind, cmp.Or(f.From, "not started"))
+	}
+	return f.Change, err
+}
+
+// deriveState returns the state of a run that has not ended.
+func (r *Run) deriveState() State {
+	switch {
+	case len(r.Asks) > 0:
+		return Waiting
+	case len(r.Sleeps) > 0:
+		return Sleeping
+	}
+	return Running
+}
+
+// FindAsk returns the open question with an ordinal, or nil.
+func (r *Run) FindAsk(seq uint64) *Ask {
+	for _, a := range r.Asks {
+		if a.Seq == seq {
+			return a
+		}
+	}
+	return nil
+}
+
+// FindSleep returns the sleep in progress with an ordinal, or nil.
+func (r *Run) FindSleep(seq uint64) *Sleep {
+	for _, s := range r.Sleeps {
+		if s.Seq == seq {
+			return s
+		}
+	}
+	return nil
+}
+
+// A fold applies entries to a run.
+type fold struct {
+	*Run
+	Change
+}
+
+var _ runlog.Visitor = (*fold)(nil)
+
+func (f *fold) Started(e runlog.Entry, s runlog.Started) error {
+	f.State = Running
+	if f.StartedAt.IsZero() {
+		f.Begin(s, e.Time)
+	}
+	return nil
+}
+
+func (f *fold) Queued(runlog.Entry, runlog.Queued) error {
+	f.Run.Queued = true
+	return nil
+}
+
+func (f *fold) Claimed(_ runlog.Entry, c runlog.Claimed) error {
+	f.LeftQueue, f.Run.Queued = f.Run.Queued, false
+	if c.Epoch > f.Epoch {
+		f.Epoch, f.Superseded = c.Epoch, true
+	}
+	return nil
+}
+
+func (f *fold) Asked(e runlog.Entry, a runlog.Asked) error {
+	f.Opened = &Ask{Seq: e.Seq, AskedAt: e.Time.Round(0), Deadline: a.Deadline}
+	if a.Question != nil {
+		f.Opened.Audience = audience.Of(a.Question)
+	}
+	f.Asks = append(f.Asks, f.Opened)
+	f.TimeSpent, f.HasNewEvents = time.Duration(a.TimeSpent), false
+	return nil
+}
+
+func (f *fold) Answered(_ runlog.Entry, a runlog.Answered) error { return f.settle(a.AskSeq) }
+
+func (f *fold) Withdrawn(_ runlog.Entry, w runlog.Withdrawn) error { return f.settle(w.AskSeq) }
+
+func (f *fold) settle(ask uint64) error {
+	if f.Settled = f.FindAsk(ask); f.Settled != nil {
+		f.Asks = slices.DeleteFunc(f.Asks, func(a *Ask) bool { return a == f.Settled })
+	}
+	f.HasNewEvents = true
+	return nil
+}
+
+func (f *fold) Stepped(_ runlog.Entry, s runlog.Stepped) error {
+	f.TimeSpent, f.HasNewEvents = time.Duration(s.TimeSpent), false
+	return nil
+}
+
+func (f *fold) Sleeping(e runlog.Entry, s runlog.Sleeping) error {
+	f.FellAsleep = &Sleep{e.Seq, s.Until}
+	f.Sleeps = append(f.Sleeps, f.FellAsleep)
+	f.TimeSpent, f.HasNewEvents = time.Duration(s.TimeSpent), false
+	return nil
+}
+
+func (f *fold) Woken(_ runlog.Entry, w runlog.Woken) error {
+	if f.Woke = f.FindSleep(w.SleepSeq); f.Woke != nil {
+		f.Sleeps = slices.DeleteFunc(f.Sleeps, func(s *Sleep) bool { return s == f.Woke })
+	}
+	f.HasNewEvents = true
+	return nil
+}
+
+func (f *fold) Repeated(e runlog.Entry, r runlog.Repeated) error {
+	if f.Run.Repeated == nil {
+		f.Run.Repeated = make(map[string]uint64)
+	}
+	f.Run.Repeated[r.Key] = e.Seq
+	return nil
+}
+
+func (f *fold) Adopted(_ runlog.Entry, a runlog.Adopted) error {
+	f.Adopter = &generators.Caller{ID: a.By.ID, Name: a.By.Name}
+	return nil
+}
+
+func (f *fold) Sampling(_ runlog.Entry, s runlog.Sampling) error {
+	a := f.FindAsk(s.AskSeq)
+	switch {
+	case a == nil:
+	case s.Approved != nil:
+		a.Call, a.Calling = s.Call, true
+	case s.Ended != nil:
+		a.Calling = false
+	}
+	return nil
+}
+
+func (f *fold) Finished(e runlog.Entry, end runlog.Finished) error {
+	f.State, f.EndedAt = State(end.Status), e.Time.Round(0)
+	f.Reason, f.Error = end.Reason(), outcome.TextForPeople(&end)
+	f.Sleeps, f.Run.Queued, f.TimeSpent = nil, false, time.Duration(end.TimeSpent)
+	return nil
+}
+
+func (f *fold) Event(runlog.Entry) error {
+	f.Events++
+	f.HasNewEvents = true
+	return nil
+}
