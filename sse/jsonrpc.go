@@ -28,6 +28,9 @@ type JSONRPCRun struct {
 	// OpenArtifact opens the artifact with an ordinal. Its body is in the
 	// artifact or in the reader, which the renderer closes.
 	OpenArtifact func(ctx context.Context, seq uint64) (*generators.Artifact, io.ReadCloser, error)
+	// ApprovedSample returns the version of a question's request to a model that was
+	// approved last, if that isn't the one that was asked.
+	ApprovedSample func(askID string) *ask.SampleRequest
 	// Content returns the result that another server gave; nil if there is none.
 	Content func(end *runlog.Finished) (json.RawMessage, error)
 	// OpenResult opens a large result, as JSON.
@@ -93,6 +96,14 @@ func (s runSource) PageBaseURL() (string, error) { return s.run.BaseURL, nil }
 
 func (s runSource) OpenArtifact(ctx context.Context, seq uint64) (*generators.Artifact, io.ReadCloser, error) {
 	return s.run.OpenArtifact(ctx, seq)
+}
+
+// ApprovedSample implements [message.Source].
+func (s runSource) ApprovedSample(askID string) (*ask.SampleRequest, error) {
+	if s.run.ApprovedSample == nil {
+		return nil, nil
+	}
+	return s.run.ApprovedSample(askID), nil
 }
 
 // Content implements [message.Source].

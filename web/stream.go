@@ -71,6 +71,10 @@ func (s *Server) jsonrpcRun(r *http.Request, caller generators.Caller, info engi
 			return s.engine.OpenArtifact(ctx, caller, info.ID, seq)
 		},
 		Excludes: func(q *ask.Question) string { return s.engine.Excludes(caller, info.ID, q) },
+		ApprovedSample: func(askID string) *ask.SampleRequest {
+			version, _ := s.engine.ApprovedSample(r.Context(), caller, askID) // of a settled question, there is none
+			return version
+		},
 		Content: func(end *runlog.Finished) (json.RawMessage, error) {
 			return s.engine.Content(caller, info.ID, end)
 		},

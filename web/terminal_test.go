@@ -6,13 +6,16 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/engine"
+	"github.com/photon-beam/beam/internal/llm/llmtest"
 	"github.com/photon-beam/beam/internal/runlog"
 	"github.com/photon-beam/beam/internal/runs"
+	"github.com/photon-beam/beam/internal/sampling"
 )
 
 // The terminal's client starts, follows and answers a run over HTTP; the log says that it
@@ -117,5 +120,33 @@ func TestTerminalClientSendsFilesAndSecrets(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// Over HTTP as here, an approval of an older version of a request says so, and not that the
+// question is settled; one that names no version approves none that a person has changed.
+func TestTerminalClientApproves(t *testing.T) {
+	s, server := newModelSite(t, func(x *llmtest.Call) { x.Refuse(401, "who?") })
+	p := s.newSession()
+	run, q := p.startAndReadRequest("sampler", "sampling/createMessage")
+	remote := &runs.Remote{Base: s.URL, Client: p.client}
+	if err := remote.Approve(t.Context(), q.ID, sampling.Decision{Model: "small", MaxTokens: 7}); err != nil {
+		t.Fatal(err)
+	}
+	for page := ""; !strings.Contains(page, "who?"); page = readText(t, p.request("GET", run.URL, "", "Accept", "text/html")) {
+	}
+	if err := remote.Approve(t.Context(), q.ID, sampling.Decision{Call: 1}); !errors.Is(err, engine.ErrSamplingChanged) {
+		t.Errorf("an older version: %v", err)
+	}
+	var invalid *generators.InvalidError
+	if err := remote.Approve(t.Context(), q.ID, sampling.Decision{}); !errors.As(err, &invalid) || invalid.Fields[0].Field() != "call" {
+		t.Errorf("no version: %v", err)
+	}
+	if n := len(server.Requests()); n != 1 {
+		t.Errorf("%d requests were sent", n)
+	}
+	expectStatus(t, p.request("POST", "/mcp/request?ask="+q.ID+"&action=decline", "", formHeader...), http.StatusAccepted)
+	if err := remote.Approve(t.Context(), q.ID, sampling.Decision{Call: 2}); !errors.Is(err, engine.ErrSettled) {
+		t.Errorf("a settled question: %v", err)
 	}
 }

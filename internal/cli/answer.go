@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
@@ -21,7 +22,7 @@ type answerCommand struct {
 
 	JSON    string   `name:"json" env:"-" placeholder:"JSON" help:"The fields as a JSON object; @FILE reads a file, and - reads stdin. Flags take precedence."`
 	File    []string `env:"-" sep:"none" type:"existingfile" placeholder:"PATH" help:"A file, for a question for files. Can be repeated."`
-	Approve string   `env:"-" placeholder:"MODEL" help:"Send a request to a model to this one of the configured models, or to the best one, instead of answering it. With --json, the members systemPrompt, maxTokens, messages and standing change the request, or approve later ones, too."`
+	Approve string   `env:"-" placeholder:"MODEL" help:"Send a request to a model to this one of the configured models, or to the best one, instead of answering it. With --json, the members systemPrompt, maxTokens, messages and standing change the request, or approve later ones, too, and call says which version of a changed request you approve."`
 	Decline bool     `env:"-" help:"Decline the question: say no."`
 	Dismiss bool     `env:"-" help:"Dismiss the question without choosing."`
 	Plain   bool     `help:"Write lines only, redraw nothing, and ask line by line: for screen readers."`
@@ -183,7 +184,7 @@ func (c *answerCommand) approval(p *program, changes json.RawMessage, q *term.Qu
 		decoder := json.NewDecoder(bytes.NewReader(changes))
 		decoder.DisallowUnknownFields()
 		if err := decoder.Decode(d); err != nil {
-			return runs.Answer{}, usageErrorf("--json must be an object of the members systemPrompt, maxTokens, messages, review and standing, such as {\"maxTokens\": 500, \"standing\": {\"scope\": \"tool\", \"requests\": 5}}")
+			return runs.Answer{}, usageErrorf("--json must be an object of the members systemPrompt, maxTokens, messages, review, standing and call, such as {\"maxTokens\": 500, \"standing\": {\"scope\": \"tool\", \"requests\": 5}}")
 		}
 	}
 	if c.Approve != bestModel {
@@ -220,6 +221,9 @@ func (c *answerCommand) printQuestionHelp(p *program, conn *connection, q *term.
 		about += "\nAnswer in the model's place, or send the request with --approve MODEL:"
 		for _, m := range q.Models {
 			about += "\n  " + m.Name
+		}
+		if q.Stands.Changes != "" {
+			about += fmt.Sprintf("\nThis version of the request is sent with --json '{\"call\": %d}'. %s\n%s", q.Stands.Call+1, term.ChangedNote(q.Stands.ChangedBy), q.Stands.Changes)
 		}
 	}
 	return printFields(p, "Usage: "+conn.command(p, "answer", q.ID)+" [FLAGS]", about, "Fields", "answer", q.Fields)

@@ -48,6 +48,35 @@ func (e *Engine) RecordSampling(ctx context.Context, caller generators.Caller, a
 	return s.Call, asSettledError(r.appendEntries(context.WithoutCancel(ctx), runlog.NewEntry(runlog.KindSampling, s)))
 }
 
+// ApprovedSample returns the version of an open question's request that was approved last, if
+// that isn't the one that was asked; else nil. The error is that of [Engine.OpenAsk].
+func (e *Engine) ApprovedSample(ctx context.Context, caller generators.Caller, askID string) (*ask.SampleRequest, error) {
+	r, seq, err := e.findAsk(ctx, caller, askID)
+	if err != nil {
+		return nil, err
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	a := r.findOpenAsk(seq)
+	switch {
+	case a == nil:
+		return nil, r.notOpenError(ctx, seq)
+	case a.Version == 0:
+		return nil, nil
+	}
+	for batch, err := range e.loadSpilledBatches(r.id, e.log.Read(ctx, r.id, a.Version-1)) {
+		if err != nil {
+			return nil, err
+		}
+		s, err := runlog.Decode[runlog.Sampling](batch[0])
+		if err != nil {
+			return nil, err
+		}
+		return s.Approved.Request, nil
+	}
+	return nil, runlog.ErrNotFound
+}
+
 // MaskSample returns a version of the request of an open question with the secrets masked
 // that the run's generator has been given, as they are in the question. The error is
 // [ErrAskNotFound].

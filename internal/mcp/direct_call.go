@@ -29,6 +29,17 @@ func (c directCall) handleEntry(ctx context.Context, e runlog.Entry) error {
 		c.forgetLink(s.AskSeq)
 		return c.settleRequest(c.sender, s, s.Describe())
 	}
+	if e.Kind == runlog.KindSampling {
+		s, err := runlog.Decode[runlog.Sampling](e)
+		if err != nil {
+			return err
+		}
+		if s.Approved != nil && s.Approved.Request != nil {
+			if err := c.sendNewVersion(ctx, s); err != nil {
+				return err
+			}
+		}
+	}
 	return c.sendEvent(e)
 }
 

@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"context"
 	"fmt"
 	"slices"
 
@@ -18,6 +19,7 @@ type pendingRequest struct {
 	askSeq          uint64
 	acceptIsConsent bool                     // see [msg.Request]
 	invalidAnswers  uint32                   // number of answers that were not valid
+	changes         uint32                   // how often the request to a model was changed meanwhile
 	lastInvalid     *generators.InvalidError // error of the last such answer; nil if there was none
 }
 
@@ -84,10 +86,32 @@ func (p *pendingRequest) resend(out messageSender, q *ask.Question) error {
 // the request has another id.
 func (p *pendingRequest) requestID() string {
 	id := p.call.askRequestID(p.askSeq)
-	if p.invalidAnswers > 0 {
-		id = fmt.Sprintf("%s#%d", id, p.invalidAnswers+1)
+	if n := p.invalidAnswers + p.changes; n > 0 {
+		id = fmt.Sprintf("%s#%d", id, n+1)
 	}
 	return id
+}
+
+// sendNewVersion cancels the request for a reply of a model and sends the version that a person
+// has just approved, for a client that may still be asking its user about the one before.
+func (f *follower) sendNewVersion(ctx context.Context, s runlog.Sampling) error {
+	f.sendMu.Lock()
+	f.mu.Lock()
+	p, id := f.pending.find(s.AskSeq), ""
+	if p != nil {
+		id = p.requestID()
+		p.changes++
+	}
+	f.mu.Unlock()
+	var err error
+	if p != nil && f.session.requests.Forget(id) {
+		err = f.sender.Send("", msg.EncodeCancelled(id, "a person has changed and approved the request"))
+	}
+	f.sendMu.Unlock()
+	if p == nil || err != nil {
+		return err
+	}
+	return f.sendQuestion(ctx, s.AskSeq)
 }
 
 // settleRequest removes the request of a question that was settled. If the client still

@@ -26,6 +26,11 @@ var _ msg.Source = (*call)(nil)
 // PageBaseURL implements [msg.Source].
 func (c *call) PageBaseURL() (string, error) { return c.session.pageBaseURL() }
 
+// ApprovedSample implements [msg.Source].
+func (c *call) ApprovedSample(askID string) (*ask.SampleRequest, error) {
+	return c.server.engine.ApprovedSample(context.Background(), c.client.caller, askID)
+}
+
 // OpenArtifact implements [msg.Source].
 func (c *call) OpenArtifact(ctx context.Context, seq uint64) (*generators.Artifact, io.ReadCloser, error) {
 	return c.server.engine.OpenArtifact(ctx, c.client.caller, c.runID, seq)

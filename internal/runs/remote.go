@@ -20,6 +20,7 @@ import (
 	"github.com/photon-beam/beam/internal/engine"
 	"github.com/photon-beam/beam/internal/links"
 	"github.com/photon-beam/beam/internal/runlog"
+	"github.com/photon-beam/beam/internal/sampling"
 )
 
 // Remote reaches the runs of another Beam over HTTP (docs/http.md). It is safe for
@@ -233,6 +234,11 @@ func (r *Remote) statusError(resp *http.Response, q request) error {
 	case resp.StatusCode == http.StatusNotFound && q.notFound != nil:
 		return q.notFound
 	case resp.StatusCode == http.StatusConflict:
+		for _, err := range []error{engine.ErrSamplingChanged, sampling.ErrNotForModel} {
+			if strings.EqualFold(text, err.Error()+".") {
+				return err
+			}
+		}
 		return engine.ErrSettled
 	case resp.StatusCode == http.StatusUnauthorized && r.Token == "":
 		return fmt.Errorf("%s requires a token: set --token, or $BEAM_TOKEN", r.name())

@@ -58,6 +58,8 @@ type Ask struct {
 	// Call is the number of the latest call of a model, and Calling means that it has not ended.
 	Call    int
 	Calling bool
+	// Version is the ordinal of the latest approval's entry if that changed the request.
+	Version uint64
 }
 
 // A Sleep is a sleep in progress.
@@ -227,12 +229,15 @@ func (f *fold) Adopted(_ runlog.Entry, a runlog.Adopted) error {
 	return nil
 }
 
-func (f *fold) Sampling(_ runlog.Entry, s runlog.Sampling) error {
+func (f *fold) Sampling(e runlog.Entry, s runlog.Sampling) error {
 	a := f.FindAsk(s.AskSeq)
 	switch {
 	case a == nil:
 	case s.Approved != nil:
-		a.Call, a.Calling = s.Call, true
+		a.Call, a.Calling, a.Version = s.Call, true, 0
+		if s.Approved.Request != nil {
+			a.Version = e.Seq
+		}
 	case s.Ended != nil:
 		a.Calling = false
 	}

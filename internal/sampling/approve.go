@@ -13,6 +13,7 @@ import (
 
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/callers"
 	"github.com/photon-beam/beam/internal/engine"
 	"github.com/photon-beam/beam/internal/rawjson"
 	"github.com/photon-beam/beam/internal/runlog"
@@ -26,7 +27,7 @@ const Surface = "model"
 // asked, for the model that suits it best; without review.
 type Decision struct {
 	// Call is the number that the call should get, one more than that of the latest call
-	// that the person has seen; 0 if any will do.
+	// that the person has seen; 0 if they have only seen the request as it was asked.
 	Call int `json:"call,omitempty"`
 	// Model is the name of a configured model; empty as above.
 	Model string `json:"model,omitempty"`
@@ -71,6 +72,13 @@ func (s *Service) Approve(ctx context.Context, caller generators.Caller, surface
 	state, err := s.State(ctx, caller, askID)
 	if err != nil {
 		return err
+	}
+	if d.Call == 0 && !d.Original && state.Approval.Request != nil {
+		by := "somebody"
+		if who := state.ChangedBy; who != nil {
+			by = callers.Describe(who.ID, who.Name)
+		}
+		return invalid("call", fmt.Sprintf("must be %d to approve the request as %s has changed it", state.Call+1, by))
 	}
 	approval, body, err := s.prepare(open, state, d)
 	if err != nil {

@@ -181,6 +181,7 @@ func (b *beam) askFull() (run, askID string) {
 
 func (b *beam) approve(askID string, d sampling.Decision) {
 	b.t.Helper()
+	d.Call = cmp.Or(d.Call, b.state(askID).Call+1)
 	if err := b.Approve(b.t.Context(), ada, "browser", askID, d); err != nil {
 		b.t.Fatal(err)
 	}

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/photon-beam/beam/ask"
+	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/engine"
 	"github.com/photon-beam/beam/internal/llm/llmtest"
 	"github.com/photon-beam/beam/internal/runlog"
@@ -68,6 +69,10 @@ func TestAnOlderVersionIsRefused(t *testing.T) {
 	b.waitFor(run, endOf(1))
 	if err := b.Approve(t.Context(), ada, "browser", id, sampling.Decision{Call: 1}); !errors.Is(err, engine.ErrSamplingChanged) {
 		t.Errorf("a page that shows the original: %v", err)
+	}
+	var invalid *generators.InvalidError
+	if err := b.Approve(t.Context(), ada, "terminal", id, sampling.Decision{MaxTokens: 3}); !errors.As(err, &invalid) || !strings.Contains(err.Error(), "call must be 2 to approve the request as browser session has changed it") {
+		t.Errorf("a script that names no version: %v", err)
 	}
 	if n := len(s.Requests()); n != 1 {
 		t.Errorf("%d requests were sent", n)

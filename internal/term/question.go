@@ -25,7 +25,7 @@ func (v *View) ShowEvidence(q *Question) runlog.Rendering {
 		v.screen.Print(r.sample(request))
 	}
 	if changes := q.Stands.Changes; changes != "" {
-		v.screen.Print(v.style.paint(yellow, "! "+changedNote(q.Stands.ChangedBy)) + "\n" + indent("  ", r.diff(r.cut([]byte(changes)))) + "\n")
+		v.screen.Print(v.style.paint(yellow, "! "+ChangedNote(q.Stands.ChangedBy)) + "\n" + indent("  ", r.diff(r.cut([]byte(changes)))) + "\n")
 	}
 	v.screen.Flush()
 	if r.truncated {
@@ -34,8 +34,8 @@ func (v *View) ShowEvidence(q *Question) runlog.Rendering {
 	return runlog.RenderedFull
 }
 
-// changedNote says that a request isn't shown as the tool asked it.
-func changedNote(by string) string {
+// ChangedNote says that a request isn't shown as the tool asked it.
+func ChangedNote(by string) string {
 	return "This is not what the tool asked: " + cleantext.Line(cmp.Or(by, "a person")) + " has changed it."
 }
 

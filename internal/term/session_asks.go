@@ -120,7 +120,7 @@ func (s *Session) answerPrepared(ctx context.Context, q *Question) (done bool, e
 	err = s.record(ctx, reply{question: q, answer: a})
 	var invalid *generators.InvalidError
 	switch {
-	case errors.Is(err, engine.ErrSettled):
+	case errors.Is(err, engine.ErrSettled), errors.Is(err, engine.ErrSamplingChanged): // the log says by whom, or how
 		return true, nil
 	case errors.As(err, &invalid):
 		return true, &InvalidAnswerError{q.Key, preparedError(q, invalid)}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 
+	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/mcp/message"
 	"github.com/photon-beam/beam/internal/runlog"
@@ -19,6 +20,7 @@ type artifactSource []generators.Event
 
 func (artifactSource) PageBaseURL() (string, error) { return "http://b", nil }
 
+func (artifactSource) ApprovedSample(string) (*ask.SampleRequest, error)     { return nil, nil }
 func (artifactSource) OpenResult(*runlog.Finished) (io.ReadCloser, error)    { return nil, nil }
 func (artifactSource) Content(end *runlog.Finished) (json.RawMessage, error) { return end.Content, nil }
 

@@ -1,6 +1,7 @@
 package message
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -178,6 +179,8 @@ func (t *Translator) openURLRequest(a openAsk, address string) Request {
 	return Request{Method: string(mcp.MethodElicitationCreate), Params: p}
 }
 
+// samplingRequest asks for what a model says: of a request that a person has changed and
+// approved on Beam's page, the version approved last.
 func samplingRequest(t *Translator, a openAsk) (Request, *MissingCapability, error) {
 	switch {
 	case a.question.Sample == nil:
@@ -187,7 +190,11 @@ func samplingRequest(t *Translator, a openAsk) (Request, *MissingCapability, err
 	case len(a.question.Sample.Tools) > 0 && !t.Client.SupportsSamplingTools():
 		return Request{}, missingSamplingTools, nil
 	}
-	return Request{Method: string(mcp.MethodSamplingCreateMessage), Params: samplingParams{a.question.Sample, a.meta}}, nil, nil
+	request, err := t.Source.ApprovedSample(a.id)
+	if err != nil {
+		return Request{}, nil, err
+	}
+	return Request{Method: string(mcp.MethodSamplingCreateMessage), Params: samplingParams{cmp.Or(request, a.question.Sample), a.meta}}, nil, nil
 }
 
 func rootsRequest(t *Translator, a openAsk) (Request, *MissingCapability, error) {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"io"
 
+	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/runlog"
 )
@@ -36,6 +37,9 @@ type Source interface {
 	// OpenArtifact opens the artifact with an ordinal. Its body is in the
 	// artifact or, if it is large, in the reader, which the caller closes.
 	OpenArtifact(ctx context.Context, seq uint64) (*generators.Artifact, io.ReadCloser, error)
+	// ApprovedSample returns the version of an open question's request to a model that was
+	// approved last, if that isn't the one that was asked; else nil.
+	ApprovedSample(askID string) (*ask.SampleRequest, error)
 	// Content returns the result that another server gave, if the run has ended with
 	// one; see [runlog.Finished].
 	Content(end *runlog.Finished) (json.RawMessage, error)

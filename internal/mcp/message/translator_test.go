@@ -21,6 +21,7 @@ type source struct{ size int64 }
 
 func (source) PageBaseURL() (string, error) { return "http://b", nil }
 
+func (source) ApprovedSample(string) (*ask.SampleRequest, error)     { return nil, nil }
 func (source) OpenResult(*runlog.Finished) (io.ReadCloser, error)    { return nil, nil }
 func (source) Content(end *runlog.Finished) (json.RawMessage, error) { return end.Content, nil }
 

@@ -19,6 +19,7 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 
+	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/engine"
 	msg "github.com/photon-beam/beam/internal/mcp/message"
@@ -174,6 +175,11 @@ var _ msg.Source = taskSource{}
 
 // PageBaseURL implements [msg.Source].
 func (t taskSource) PageBaseURL() (string, error) { return t.requester.PageBaseURL() }
+
+// ApprovedSample implements [msg.Source].
+func (t taskSource) ApprovedSample(askID string) (*ask.SampleRequest, error) {
+	return t.service.Engine.ApprovedSample(context.Background(), t.requester.Caller, askID)
+}
 
 // OpenArtifact implements [msg.Source].
 func (t taskSource) OpenArtifact(ctx context.Context, seq uint64) (*generators.Artifact, io.ReadCloser, error) {

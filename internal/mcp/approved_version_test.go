@@ -1,0 +1,89 @@
+package mcp_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	"github.com/photon-beam/beam/ask"
+	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/runlog"
+)
+
+// approveRedacted approves the open request to a model without what a person removed from it.
+// The model fails.
+func (b *testServer) approveRedacted(t *testing.T) {
+	t.Helper()
+	synctest.Wait()
+	id := b.engine.Inbox(operator, 0)[0].ID
+	redacted := &ask.SampleRequest{Messages: []ask.SampleMessage{ask.FromUser(ask.TextBlock("the plan"))}, MaxTokens: 5}
+	for _, s := range []runlog.Sampling{{Approved: &runlog.Approval{Model: "m", Request: redacted}}, {Call: 1, Ended: &runlog.EndOfSampling{Error: "It broke off."}}} {
+		if _, err := b.engine.RecordSampling(t.Context(), operator, id, s); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func samplingPhoton(task generators.TaskSupport) *generators.Photon {
+	return generators.New("sample", func(_ context.Context, _ none, yield generators.Yield) (string, error) {
+		r, err := ask.Sample(yield, "sample", ask.SampleRequest{Messages: []ask.SampleMessage{ask.FromUser(ask.TextBlock("4711"))}, MaxTokens: 5})
+		return r.Text(), err
+	}, &generators.Options{Task: task})
+}
+
+// A client that has a model of its own isn't sent what a person has removed from a request. One
+// that was sent it before is asked anew.
+func TestAClientIsSentTheVersionApprovedLast(t *testing.T) {
+	const reply = `{"role":"assistant","content":{"type":"text","text":"ok"},"model":"x"}`
+	synctest.Test(t, func(t *testing.T) {
+		b := newTestServer(t, samplingPhoton(generators.TaskForbidden))
+		w := b.connectStdio(t)
+		w.initialize("2025-11-25", `{"sampling":{}}`)
+		w.sendLine(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"sample"}}`)
+		asked := w.nextLine()
+		first := jsonMember(t, asked, "id")
+		b.approveRedacted(t)
+		if got := w.nextLine(); !strings.Contains(got, "notifications/cancelled") || !strings.Contains(got, first) {
+			t.Errorf("the first request is not cancelled: %s", got)
+		}
+		again := w.nextLine()
+		second := jsonMember(t, again, "id")
+		if !strings.Contains(again, "the plan") || strings.Contains(again, "4711") || second == first {
+			t.Errorf("asked again: %s", again)
+		}
+		w.sendLine(`{"jsonrpc":"2.0","id":%s,"result":%s}`, first, strings.Replace(reply, "ok", "late", 1))
+		w.sendLine(`{"jsonrpc":"2.0","id":%s,"result":%s}`, second, reply)
+		if got := w.awaitResponse(1); !strings.Contains(got, `"text":"ok"`) {
+			t.Errorf("the result is %s", got)
+		}
+	})
+	synctest.Test(t, func(t *testing.T) {
+		b := newTestServer(t, samplingPhoton(generators.TaskForbidden))
+		w := b.connectStdio(t)
+		call := func(id int, more string) string {
+			w.sendLine(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"sample",%s%s}}`, id, modernMeta(`{"sampling":{}}`, ""), more)
+			return w.awaitResponse(id)
+		}
+		asked := call(1, "")
+		if !strings.Contains(asked, "4711") {
+			t.Fatalf("asked %s", asked)
+		}
+		b.approveRedacted(t)
+		if again := call(2, `,"requestState":`+jsonMember(t, asked, "result", "requestState")); !strings.Contains(again, "the plan") || strings.Contains(again, "4711") {
+			t.Errorf("asked again: %s", again)
+		}
+	})
+	synctest.Test(t, func(t *testing.T) {
+		b := newTestServer(t, samplingPhoton(generators.TaskRequired))
+		w := b.connectStdio(t)
+		meta := modernMeta(`{"sampling":{},"extensions":{"io.modelcontextprotocol/tasks":{}}}`, "")
+		w.sendLine(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"sample",%s}}`, meta)
+		task := jsonMember(t, w.awaitResponse(1), "result", "taskId")
+		b.approveRedacted(t)
+		w.sendLine(`{"jsonrpc":"2.0","id":2,"method":"tasks/get","params":{"taskId":%s,%s}}`, task, meta)
+		if got := jsonMember(t, w.awaitResponse(2), "result", "inputRequests"); !strings.Contains(got, "the plan") || strings.Contains(got, "4711") {
+			t.Errorf("the task asks %s", got)
+		}
+	})
+}
