@@ -39,6 +39,18 @@ const connectionSignals = "{_disconnected: false, _reconnecting: false}"
 // connectionExpression sets _disconnected when the stream breaks. The server resets it.
 const connectionExpression = "evt.detail.el === el && (evt.detail.type === 'retrying' || evt.detail.type === 'error') && ($_reconnecting ? $_reconnecting = false : $_disconnected = true)"
 
+// sentOnce are the options of a request that is sent once. Datastar repeats a request that
+// the network has failed, whatever retry says, unless retryMaxCount is 0.
+const sentOnce = "contentType:'form',retry:'never',retryMaxCount:0"
+
+// findPhotonsExpression returns the expression that lists the photons that match what is
+// typed in the bar, and that makes the page's address lead to them.
+func findPhotonsExpression(ctx context.Context) string {
+	home := string(homeURL(ctx))
+	return "evt.target.id === 'find' && (history.replaceState(null, '', evt.target.value.trim() ? '" + home + "?q=' + encodeURIComponent(evt.target.value.trim()) : '" + home + "'), " +
+		"@get('" + home + "',{selector:'form.find'," + sentOnce + "}).catch(() => {}))"
+}
+
 func stopExpression(ctx context.Context, r *timeline.Run) string {
 	return "@post('" + links.FromContext(ctx).CancelRun(sanitizeID(r.ID)) + "',{contentType:'form',retry:'never'})"
 }

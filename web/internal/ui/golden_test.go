@@ -80,9 +80,9 @@ func TestPages(t *testing.T) {
 		found.SearchQuery = "nothing"
 		plain := c
 		plain.Script = ""
-		golden(t, "home", Home(c, HomePage{Photons: cards, Count: len(cards)}))
+		golden(t, "home", Home(c, HomePage{Photons: cards, Count: len(cards), Found: len(cards)}))
 		golden(t, "home-empty", Home(plain, HomePage{}))
-		golden(t, "home-search", Home(found, HomePage{}))
+		golden(t, "home-search", Home(found, HomePage{Count: len(cards), Query: "nothing"}))
 
 		fields := questions()["form"].Fields
 		page := PhotonPage{Name: "wizard", Title: "Wizard", Description: "Three questions.", Traits: Traits{Durable: true, Destructive: true}, Form: form.FromFields(fields, nil)}
