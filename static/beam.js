@@ -16,6 +16,7 @@ import "./script/pictures.js";
 import { measureStuck } from "./script/stuck.js";
 import "./script/submit.js";
 import "./script/trees.js";
+import "./script/unsent.js";
 import { initToolForm } from "./script/toolform.js";
 import { handleNewRows, initFollowing, initLevelFilter } from "./script/timeline.js";
 

@@ -5,7 +5,7 @@ import { findAll } from "./dom.js";
 import { tabStorage } from "./storage.js";
 
 const draftKey = (id) => `beam:draft:${id}`;
-const draftFields = (dialog) =>
+export const draftFields = (dialog) =>
   findAll("[id][name]", dialog).filter((e) => e.matches("input, select, textarea") && !["password", "file", "hidden", "submit"].includes(e.type));
 const isCheckable = (e) => e.type === "checkbox" || e.type === "radio";
 

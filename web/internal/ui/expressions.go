@@ -43,6 +43,12 @@ const connectionExpression = "evt.detail.el === el && (evt.detail.type === 'retr
 // the network has failed, whatever retry says, unless retryMaxCount is 0.
 const sentOnce = "contentType:'form',retry:'never',retryMaxCount:0"
 
+// postOnce returns the expression that posts a form once. Script that waits too long for
+// the response aborts the request; no field can have the name of the property.
+func postOnce(url string) string {
+	return "@post('" + url + "',{" + sentOnce + ",requestCancellation:el['beam:request']=new AbortController()}).catch(() => {})"
+}
+
 // findPhotonsExpression returns the expression that lists the photons that match what is
 // typed in the bar, and that makes the page's address lead to them.
 func findPhotonsExpression(ctx context.Context) string {
@@ -52,24 +58,24 @@ func findPhotonsExpression(ctx context.Context) string {
 }
 
 func stopExpression(ctx context.Context, r *timeline.Run) string {
-	return "@post('" + links.FromContext(ctx).CancelRun(sanitizeID(r.ID)) + "',{contentType:'form',retry:'never'})"
+	return postOnce(links.FromContext(ctx).CancelRun(sanitizeID(r.ID)))
 }
 
 // postExpression returns the expression that submits a question's form unless a
 // submission is in flight, which the signal named busySignal says.
 func postExpression(ctx context.Context, v *askView, action string) string {
-	return "$" + v.busySignal() + " || @post('" + string(answerURL(ctx, v, action)) + "',{contentType:'form',retry:'never'})"
+	return "$" + v.busySignal() + " || " + postOnce(string(answerURL(ctx, v, action)))
 }
 
 // samplingExpression is [postExpression] for a form about a request to a model.
 func samplingExpression(ctx context.Context, v *askView, action string) string {
-	return "$" + v.busySignal() + " || @post('" + string(samplingURL(ctx, v, action)) + "',{contentType:'form',retry:'never'})"
+	return "$" + v.busySignal() + " || " + postOnce(string(samplingURL(ctx, v, action)))
 }
 
 // previewExpression returns the expression that shows what a form about a request to a model
 // would send.
 func previewExpression(ctx context.Context, v *askView) string {
-	return "@post('" + string(samplingURL(ctx, v, "preview")) + "',{contentType:'form',retry:'never',requestCancellation:'cleanup'})"
+	return "@post('" + string(samplingURL(ctx, v, "preview")) + "',{" + sentOnce + ",requestCancellation:'cleanup'}).catch(() => {})"
 }
 
 // showExpression returns the expression that shows a postponed question again.
