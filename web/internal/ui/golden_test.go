@@ -122,7 +122,7 @@ func TestPages(t *testing.T) {
 		golden(t, "ask-page", AskPage(c, asks[1].OpenAsk, nil, nil))
 		golden(t, "ask-page-errors", AskPage(plain, asks[1].OpenAsk, []generators.FieldError{generators.At("key", "must be longer")}, url.Values{"key": {"x"}}))
 		w.answer(2, ask.Accept, `{"`+asks[0].Question.Fields[0].Name+`":"prod"}`)
-		golden(t, "ask-closed", AskClosedPage(c, w.run.Ask(asks[0].ID)))
+		golden(t, "ask-closed", AskClosedPage(c, w.run.Ask(asks[0].ID), nil))
 		golden(t, "login", Login(c, LoginPage{Error: "That is not the token.", Next: "/runs/a", Token: true}))
 		golden(t, "login-operator", Login(c, LoginPage{SignInCommand: "beam open"}))
 		golden(t, "login-temporary", Login(c, LoginPage{}))

@@ -44,7 +44,7 @@ func TestURLsHaveTheBase(t *testing.T) {
 		pages["inbox with "+kind] = Inbox(c, InboxPage{Asks: []InboxLine{{OpenAsk: w.openAsk()}}, After: "1-a", Next: "1-b"})
 		id := w.openAsk().ID
 		w.answer(2, ask.Decline, "")
-		pages["closed "+kind] = AskClosedPage(c, w.run.Ask(id))
+		pages["closed "+kind] = AskClosedPage(c, w.run.Ask(id), nil)
 	}
 	for kind, events := range artifacts() {
 		w := newLogWriter("{}")
