@@ -5,17 +5,17 @@
 import { startClocks } from "./script/clocks.js";
 import "./script/copy.js";
 import { find } from "./script/dom.js";
-import { removeSettledDrafts } from "./script/drafts.js";
 import { initShortcuts } from "./script/keyboard.js";
 import "./script/palette.js";
 import { initNotices, noticeQuestions } from "./script/notify.js";
 import { initConnectionNote, updateTitleCount } from "./script/page.js";
-import { syncQuestions } from "./script/questions.js";
+import { returnClosedDrafts, syncQuestions } from "./script/questions.js";
 import { makeSortable } from "./script/tables.js";
 import "./script/pictures.js";
 import { measureStuck } from "./script/stuck.js";
 import "./script/submit.js";
 import "./script/trees.js";
+import "./script/unsent.js";
 import { initToolForm } from "./script/toolform.js";
 import { handleNewRows, initFollowing, initLevelFilter } from "./script/timeline.js";
 
@@ -53,6 +53,6 @@ initConnectionNote();
 initNotices();
 initToolForm();
 makeSortable();
-removeSettledDrafts();
+returnClosedDrafts();
 syncQuestions();
 startClocks();

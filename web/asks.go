@@ -209,7 +209,8 @@ func (s *Server) loadAskTimeline(r *http.Request, caller generators.Caller, run,
 	return view, nil
 }
 
-// renderClosedAsk renders the page of a closed question.
+// renderClosedAsk renders the page of a closed question. If the request is an answer from a
+// form, which was too late, the page shows what was entered.
 func (s *Server) renderClosedAsk(w http.ResponseWriter, r *http.Request, caller generators.Caller, id string, status int) error {
 	a, err := s.findSettledAsk(r, caller, id)
 	switch {
@@ -218,7 +219,12 @@ func (s *Server) renderClosedAsk(w http.ResponseWriter, r *http.Request, caller 
 	case a == nil:
 		return engine.ErrAskNotFound
 	}
-	return s.render(w, r, status, ui.AskClosedPage(s.newChrome(r, caller, a.Title), a))
+	if r.Method == http.MethodPost && r.PostForm == nil {
+		if err := readAnswerForm(w, r); err != nil {
+			s.logger.Debug("reading a late answer", "ask", id, "err", err) // such as large files
+		}
+	}
+	return s.render(w, r, status, ui.AskClosedPage(s.newChrome(r, caller, a.Title), a, r.PostForm))
 }
 
 // renderUnanswerable says why a question can no longer be answered: as a patch for a

@@ -38,6 +38,9 @@ func (s *Server) handleHome(w http.ResponseWriter, r *http.Request, caller gener
 	if err != nil {
 		return err
 	}
+	if isDatastarRequest(r) { // the person types what to find
+		return s.render(w, r, http.StatusOK, ui.Photons(page))
+	}
 	c := s.newChrome(r, caller, "Photons")
 	c.SearchQuery = page.Query
 	return s.render(w, r, http.StatusOK, ui.Home(c, page))
@@ -46,12 +49,10 @@ func (s *Server) handleHome(w http.ResponseWriter, r *http.Request, caller gener
 // photonsPerPage is how many photons a page of them has.
 const photonsPerPage = 50
 
-// homePage returns the page of photons that a request asks for. If all fit on one page, it
-// has those that don't match the search, too, but hidden, so that the script can show them.
+// homePage returns the page of photons that a request asks for.
 func (s *Server) homePage(r *http.Request, caller generators.Caller) (page ui.HomePage, err error) {
 	all := s.photonList(caller).sorted
 	page.Query, page.After, page.Count = strings.TrimSpace(r.URL.Query().Get("q")), r.URL.Query().Get("after"), len(all)
-	page.Partial = len(all) > photonsPerPage
 	first := 0
 	if page.After != "" {
 		first = slices.IndexFunc(all, func(p *generators.Photon) bool { return p.Name() == page.After }) + 1
@@ -59,25 +60,27 @@ func (s *Server) homePage(r *http.Request, caller generators.Caller) (page ui.Ho
 			return page, statusErrorf(http.StatusBadRequest, "The parameter after is not from this list. Start without it.")
 		}
 	}
-	for _, p := range all[first:] {
-		matches := matchesSearch(p, page.Query)
+	for i, p := range all {
+		if !matchesSearch(p, page.Query) {
+			continue
+		}
+		page.Found++
 		switch {
-		case page.Partial && !matches:
+		case i < first:
 		case len(page.Photons) == photonsPerPage:
 			page.Next = page.Photons[photonsPerPage-1].Name
-			return page, nil
 		default:
-			page.Photons = append(page.Photons, newPhotonCard(p, matches))
+			page.Photons = append(page.Photons, newPhotonCard(p))
 		}
 	}
 	return page, nil
 }
 
-func newPhotonCard(p *generators.Photon, matches bool) ui.PhotonCard {
+func newPhotonCard(p *generators.Photon) ui.PhotonCard {
 	o := p.Options()
 	return ui.PhotonCard{
 		Name: p.Name(), Title: p.Title(), Description: humanize.Truncate(o.Description, maxCardText), Group: o.Group,
-		Traits: traitsOf(o), Hidden: !matches,
+		Traits: traitsOf(o),
 	}
 }
 

@@ -1,5 +1,5 @@
-// An MCP server over stdio with one tool, whose schema has what forms are made of. The
-// tool returns its arguments.
+// An MCP server over stdio with a tool whose schema has what forms are made of, and which
+// returns its arguments. An argument of the program is how many further tools it has.
 import { createInterface } from "node:readline";
 
 const text = (title, more) => ({ type: "string", title, ...more });
@@ -38,10 +38,12 @@ const inputSchema = {
   $defs: { group: { type: "object", title: "Group", properties: { name: text("Name"), parent: { $ref: "#/$defs/group", title: "Parent" } } } },
 };
 
+const more = Array.from({ length: Number(process.argv[2] ?? 0) }, (_, n) => ({ name: `tool_${n}`, inputSchema: { type: "object" } }));
+
 const methods = {
   initialize: ({ protocolVersion }) => ({ protocolVersion, capabilities: { tools: {} }, serverInfo: { name: "tool-server", version: "1" } }),
   ping: () => ({}),
-  "tools/list": () => ({ tools: [{ name: "deploy", title: "Deploy", description: "Returns its arguments.", inputSchema }] }),
+  "tools/list": () => ({ tools: [{ name: "deploy", title: "Deploy", description: "Returns its arguments.", inputSchema }, ...more] }),
   "tools/call": ({ arguments: args }) => ({ content: [{ type: "text", text: JSON.stringify(args) }], structuredContent: args }),
 };
 

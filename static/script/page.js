@@ -1,7 +1,6 @@
-// The frame of a page: the count in its title, the filter of photons, and the note about a
-// lost connection.
+// The frame of a page: the count in its title, and the note about a lost connection.
 
-import { announce, find, findAll } from "./dom.js";
+import { announce, find } from "./dom.js";
 
 export function updateTitleCount() {
   const n = find("#inbox .badge")?.textContent;
@@ -23,23 +22,6 @@ function updateIcon(asks) {
 }
 
 const askIcon = `data:image/svg+xml,${encodeURIComponent(`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><rect width="32" height="32" rx="7" fill="#14161c"/><path d="M9 16 27 8v16z" fill="#ffb224" opacity=".35"/><path d="M9 16 27 12.500v7z" fill="#ffb224"/><circle cx="9" cy="16" r="4" fill="#fff"/><circle cx="24" cy="8" r="8" fill="#d93025"/></svg>`)}`;
-
-/** filterPhotons filters the photons of the first page as the person types, unless it has only some: then Enter searches all. */
-function filterPhotons(box) {
-  const cards = findAll(".home .cards > li");
-  if (cards.length === 0 || find(".home .pager")) return;
-  const wanted = box.value.toLowerCase().trim().split(/\s+/);
-  for (const c of cards) c.hidden = !wanted.every((w) => c.textContent.toLowerCase().includes(w));
-  const none = cards.every((c) => c.hidden);
-  for (const group of findAll(".home .group")) group.hidden = !find(".cards > li:not([hidden])", group);
-  find("#none-found").hidden = !none;
-  const home = box.form.action;
-  history.replaceState(null, "", box.value.trim() ? `${home}?q=${encodeURIComponent(box.value.trim())}` : home);
-}
-
-document.addEventListener("input", (event) => {
-  if (event.target.id === "find") filterPhotons(event.target);
-});
 
 /** initConnectionNote announces when the connection is lost and restored. */
 export function initConnectionNote() {

@@ -2,10 +2,11 @@
 // that was closed elsewhere.
 
 import { announce, createElement, find, findAll, isTextInput } from "./dom.js";
-import { dropDraft, restoreDraft } from "./drafts.js";
+import { enteredList, markSubmitted, restoreDraft, takeClosedDrafts, takeTexts } from "./drafts.js";
 import { abortUpload } from "./uploads.js";
 
-const seenQuestions = new Map(); // id → whether the question was open and contained the focus
+const seenQuestions = new Map(); // id → what the question was like
+const answered = new Map(); // id → what a question was like that was closed while this page sent an answer, and its texts
 const submittedAt = new Map(); // id → when this page submitted an answer
 const previousFocus = new Map(); // id → the element that had the focus before
 let stopping = false;
@@ -61,10 +62,19 @@ function focusNewQuestion(dialog) {
   focusDialog(dialog);
 }
 
+/** focusNextListed focuses the question of the inbox that is where a closed one was, or the page's heading after the last. */
+function focusNextListed(place) {
+  const all = findAll(".inbox-list h2 a"), next = all[Math.min(place, all.length - 1)] ?? find("h1");
+  if (next.matches("h1")) next.tabIndex = -1;
+  next.focus();
+  announce(all.length ? `The next question is: ${next.textContent}` : find("#list .empty").textContent.trim());
+}
+
 /** restoreFocus focuses the next question, or what had the focus before. */
-function restoreFocus(id) {
+function restoreFocus(id, { place = -1 } = {}) {
   const now = document.activeElement;
   if (now && now !== document.body) return;
+  if (place >= 0) return focusNextListed(place);
   const back = previousFocus.get(id);
   const next = openDialogs()[0];
   if (next) {
@@ -76,14 +86,17 @@ function restoreFocus(id) {
 
 /** handleRemovedQuestion handles a question that was removed from the page. */
 function handleRemovedQuestion(id, was) {
-  dropDraft(id);
+  const texts = takeTexts(id);
   // This page's answer may have been too late.
   const how = readOutcome(id);
   const late = document.getElementById(id) || (how && !how.includes("in the browser"));
   const own = stopping || (Date.now() - (submittedAt.get(id) ?? 0) < 15_000 && !late);
   submittedAt.delete(id);
-  if (!own) showClosedNote(id, was);
-  else if (was.focused) restoreFocus(id);
+  if (!own) showClosedNote(id, was, texts);
+  else {
+    answered.set(id, { was, texts });
+    if (was.focused) restoreFocus(id, was);
+  }
   previousFocus.delete(id);
   abortUpload(id);
 }
@@ -96,13 +109,13 @@ const readOutcome = (id) => {
   return row && find(".outcome", row)?.textContent.trim();
 };
 
-function showClosedNote(id, was) {
-  const row = findRow(id);
-  const dock = find("#asks");
-  if (!row || !dock) return;
-  const late = document.getElementById(id);
+/** showClosedNote says how a question was closed, and shows the texts that were entered. */
+function showClosedNote(id, was, texts, reason) {
+  const row = findRow(id), late = document.getElementById(id), dock = find("#asks"), inbox = find("body.asks #list");
+  if (late?.matches(".alone-ask > *") && texts.length) late.after(enteredList(texts));
+  if (!(row && dock) && !inbox) return;
   const how = (readOutcome(id) ?? "closed").replace("in the browser", "on another page");
-  const sentence = (late && find(".reason", late)?.textContent) ?? (how.startsWith("expired") ? `This question ${how}.` : `This question was ${how}.`);
+  const sentence = reason ?? (late && find(".reason", late)?.textContent) ?? (how.startsWith("expired") ? `This question ${how}.` : `This question was ${how}.`);
   late?.remove();
   const note = createElement("div", "closed-note");
   note.tabIndex = -1;
@@ -110,14 +123,35 @@ function showClosedNote(id, was) {
   dismiss.type = "button";
   dismiss.addEventListener("click", () => {
     note.remove();
-    restoreFocus(id);
+    restoreFocus(id, was);
   });
-  note.append(createElement("p", "question-text", find(".question-text", row)?.textContent ?? ""), createElement("p", "reason", sentence), dismiss);
-  dock.prepend(note);
+  note.append(createElement("p", "question-text", row ? find(".question-text", row)?.textContent ?? "" : was.text), createElement("p", "reason", sentence), dismiss);
+  if (texts.length) note.append(enteredList(texts));
+  if (inbox) {
+    const link = createElement("a", "", "Show what became of it");
+    link.href = was.link;
+    find(".reason", note).append(" ", link);
+    inbox.before(note);
+  } else dock.prepend(note);
   announce(`${sentence} ${note.firstChild.textContent}`);
   if (was.focused) note.focus({ preventScroll: true });
   else previousFocus.delete(id);
 }
+
+/** returnClosedDrafts shows the texts that were entered in questions which were closed before the page loaded. */
+export function returnClosedDrafts() {
+  for (const { id, texts } of takeClosedDrafts()) showClosedNote(id, {}, texts);
+}
+
+// The answer was too late, but the question was closed before that was known.
+document.addEventListener("datastar-fetch", ({ detail: { type, el, argsRaw } }) => {
+  const { id } = el.closest?.("dialog.ask") ?? {};
+  if (!answered.has(id)) return;
+  const { was, texts } = answered.get(id);
+  const reason = type === "datastar-patch-elements" && find("dialog.closed .reason", new DOMParser().parseFromString(argsRaw.elements, "text/html"));
+  if (reason) showClosedNote(id, was, texts, reason.textContent);
+  if (reason || type === "finished") answered.delete(id);
+});
 
 /** syncQuestions handles questions that were added or removed. */
 export function syncQuestions() {
@@ -129,9 +163,10 @@ export function syncQuestions() {
   }
   const added = [];
   for (const [id, dialog] of now) {
-    if (find(".summary:not(.stale)", dialog)) submittedAt.delete(id); // the answer was refused
+    if (find(".summary:not(.stale)", dialog) && submittedAt.delete(id)) markSubmitted(id, false); // the answer was refused, or not sent
     if (seenQuestions.has(id)) continue;
     seenQuestions.set(id, {});
+    markSubmitted(id, false);
     restoreDraft(dialog);
     if (dialog.open) added.push(dialog);
   }
@@ -147,7 +182,13 @@ addEventListener("load", () => requestAnimationFrame(() => {
 }));
 
 function recordFocus() {
-  for (const d of questionDialogs()) seenQuestions.set(d.id, { open: d.open, focused: d.contains(document.activeElement) });
+  const listed = findAll(".inbox-list > li");
+  for (const d of questionDialogs()) {
+    const place = listed.findIndex((li) => li.contains(d));
+    seenQuestions.set(d.id, {
+      open: d.open, focused: d.contains(document.activeElement), place, text: find("h2", d).textContent, link: listed[place] && find("h2 a", listed[place]).href,
+    });
+  }
 }
 document.addEventListener("focusin", recordFocus);
 
@@ -176,6 +217,7 @@ addEventListener("submit", (event) => {
   const dialog = event.target.closest("dialog.ask");
   if (dialog) {
     submittedAt.set(dialog.id, Date.now());
+    markSubmitted(dialog.id, true);
     find(".summary", dialog)?.classList.add("stale"); // until the next refusal renders it again
   }
   if (event.target.closest(".run-head")) stopping = true;

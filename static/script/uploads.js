@@ -1,6 +1,6 @@
 // Uploads show their progress and end with their question.
 
-import { announce, createElement, find } from "./dom.js";
+import { createElement, find } from "./dom.js";
 
 const uploads = new Map(); // id → the request that sends its files
 
@@ -16,28 +16,26 @@ function uploadFiles(event) {
   find(".upload", dialog)?.remove();
   form.after(bar);
   uploads.set(dialog.id, request);
-  sending.hidden = false;
-  const end = (problem = "") => {
+  const tell = (type, argsRaw = {}) => document.dispatchEvent(new CustomEvent("datastar-fetch", { detail: { type, el: form, argsRaw } })); // as Datastar does
+  const end = (problem, about) => {
     uploads.delete(dialog.id);
     bar.remove();
-    sending.hidden = !problem;
-    sending.textContent = problem || "Sending …";
-    if (problem) announce(problem);
+    sending.textContent = "Sending …";
+    if (problem) tell(problem, about);
+    tell("finished");
   };
+  tell("started");
   request.upload.onprogress = ({ loaded, total }) => {
     bar.max = total;
     bar.value = loaded;
     sending.textContent = `Sending … ${Math.floor((100 * loaded) / Math.max(total, 1))} %`;
   };
-  request.onerror = () => end("Upload failed. Try again.");
+  request.onerror = () => end("retries-failed");
   request.onabort = () => end();
   request.onload = () => {
     const shown = request.status === 200 && request.getResponseHeader("Content-Type")?.startsWith("text/html");
-    end(shown || request.status === 202 ? "" : `The server rejected the upload (${request.status}). Try again.`);
-    if (shown) {
-      const detail = { type: "datastar-patch-elements", el: form, argsRaw: { elements: request.responseText } };
-      document.dispatchEvent(new CustomEvent("datastar-fetch", { detail }));
-    }
+    shown || request.status === 202 ? end() : end("error", { status: request.status });
+    if (shown) tell("datastar-patch-elements", { elements: request.responseText });
   };
   request.open("POST", attribute("action"));
   request.setRequestHeader("Datastar-Request", "true");

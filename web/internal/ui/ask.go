@@ -105,8 +105,31 @@ func (v *askView) isConfirmation() bool {
 	return v.Question.Kind == ask.KindConfirm && len(v.Question.Fields) == 1
 }
 
-// AskClosedPage is the page of a closed question.
-func AskClosedPage(c Chrome, a *timeline.Ask) templ.Component { return askClosedPage(c, a) }
+// AskClosedPage is the page of a closed question. It shows what somebody entered in its form
+// too late.
+func AskClosedPage(c Chrome, a *timeline.Ask, entered url.Values) templ.Component {
+	return askClosedPage(c, a, enteredTexts(a.Question, entered))
+}
+
+// enteredTexts returns the texts that somebody entered in a question's form, without
+// secrets. What is chosen is chosen again as easily.
+func enteredTexts(q *ask.Question, entered url.Values) (texts []timeline.Value) {
+	if q == nil || len(entered) == 0 {
+		return nil
+	}
+	before, _ := newFormControls("", form.FromFields(q.Fields, nil).Parts, nil)
+	after, _ := newFormControls("", form.FromFields(q.Fields, entered).Parts, nil)
+	for i, c := range after {
+		switch c.widget {
+		case "password", constant, checkbox, radios, checkboxes, selectWidget:
+			continue
+		}
+		if text := strings.TrimSpace(c.value()); text != "" && c.value() != before[i].value() {
+			texts = append(texts, timeline.Value{Label: c.Label(), Text: text})
+		}
+	}
+	return texts
+}
 
 // AskClosed replaces a question on its own page.
 func AskClosed(a *timeline.Ask) templ.Component { return withoutReturns(closedView(a, true)) }

@@ -39,25 +39,43 @@ const connectionSignals = "{_disconnected: false, _reconnecting: false}"
 // connectionExpression sets _disconnected when the stream breaks. The server resets it.
 const connectionExpression = "evt.detail.el === el && (evt.detail.type === 'retrying' || evt.detail.type === 'error') && ($_reconnecting ? $_reconnecting = false : $_disconnected = true)"
 
+// sentOnce are the options of a request that is sent once. Datastar repeats a request that
+// the network has failed, whatever retry says, unless retryMaxCount is 0.
+const sentOnce = "contentType:'form',retry:'never',retryMaxCount:0"
+
+// postOnce returns the expression that posts a form once. Script that waits too long for
+// the response aborts the request; no field can have the name of the property.
+func postOnce(url string) string {
+	return "@post('" + url + "',{" + sentOnce + ",requestCancellation:el['beam:request']=new AbortController()}).catch(() => {})"
+}
+
+// findPhotonsExpression returns the expression that lists the photons that match what is
+// typed in the bar, and that makes the page's address lead to them.
+func findPhotonsExpression(ctx context.Context) string {
+	home := string(homeURL(ctx))
+	return "evt.target.id === 'find' && (history.replaceState(null, '', evt.target.value.trim() ? '" + home + "?q=' + encodeURIComponent(evt.target.value.trim()) : '" + home + "'), " +
+		"@get('" + home + "',{selector:'form.find'," + sentOnce + "}).catch(() => {}))"
+}
+
 func stopExpression(ctx context.Context, r *timeline.Run) string {
-	return "@post('" + links.FromContext(ctx).CancelRun(sanitizeID(r.ID)) + "',{contentType:'form',retry:'never'})"
+	return postOnce(links.FromContext(ctx).CancelRun(sanitizeID(r.ID)))
 }
 
 // postExpression returns the expression that submits a question's form unless a
 // submission is in flight, which the signal named busySignal says.
 func postExpression(ctx context.Context, v *askView, action string) string {
-	return "$" + v.busySignal() + " || @post('" + string(answerURL(ctx, v, action)) + "',{contentType:'form',retry:'never'})"
+	return "$" + v.busySignal() + " || " + postOnce(string(answerURL(ctx, v, action)))
 }
 
 // samplingExpression is [postExpression] for a form about a request to a model.
 func samplingExpression(ctx context.Context, v *askView, action string) string {
-	return "$" + v.busySignal() + " || @post('" + string(samplingURL(ctx, v, action)) + "',{contentType:'form',retry:'never'})"
+	return "$" + v.busySignal() + " || " + postOnce(string(samplingURL(ctx, v, action)))
 }
 
 // previewExpression returns the expression that shows what a form about a request to a model
 // would send.
 func previewExpression(ctx context.Context, v *askView) string {
-	return "@post('" + string(samplingURL(ctx, v, "preview")) + "',{contentType:'form',retry:'never',requestCancellation:'cleanup'})"
+	return "@post('" + string(samplingURL(ctx, v, "preview")) + "',{" + sentOnce + ",requestCancellation:'cleanup'}).catch(() => {})"
 }
 
 // showExpression returns the expression that shows a postponed question again.

@@ -80,9 +80,9 @@ func TestPages(t *testing.T) {
 		found.SearchQuery = "nothing"
 		plain := c
 		plain.Script = ""
-		golden(t, "home", Home(c, HomePage{Photons: cards, Count: len(cards)}))
+		golden(t, "home", Home(c, HomePage{Photons: cards, Count: len(cards), Found: len(cards)}))
 		golden(t, "home-empty", Home(plain, HomePage{}))
-		golden(t, "home-search", Home(found, HomePage{}))
+		golden(t, "home-search", Home(found, HomePage{Count: len(cards), Query: "nothing"}))
 
 		fields := questions()["form"].Fields
 		page := PhotonPage{Name: "wizard", Title: "Wizard", Description: "Three questions.", Traits: Traits{Durable: true, Destructive: true}, Form: form.FromFields(fields, nil)}
@@ -122,7 +122,7 @@ func TestPages(t *testing.T) {
 		golden(t, "ask-page", AskPage(c, asks[1].OpenAsk, nil, nil))
 		golden(t, "ask-page-errors", AskPage(plain, asks[1].OpenAsk, []generators.FieldError{generators.At("key", "must be longer")}, url.Values{"key": {"x"}}))
 		w.answer(2, ask.Accept, `{"`+asks[0].Question.Fields[0].Name+`":"prod"}`)
-		golden(t, "ask-closed", AskClosedPage(c, w.run.Ask(asks[0].ID)))
+		golden(t, "ask-closed", AskClosedPage(c, w.run.Ask(asks[0].ID), nil))
 		golden(t, "login", Login(c, LoginPage{Error: "That is not the token.", Next: "/runs/a", Token: true}))
 		golden(t, "login-operator", Login(c, LoginPage{SignInCommand: "beam open"}))
 		golden(t, "login-temporary", Login(c, LoginPage{}))

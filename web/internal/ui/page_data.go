@@ -85,7 +85,7 @@ type HomePage struct {
 	Photons []PhotonCard
 	Count   int    // of all photons
 	Query   string // what is searched for
-	Partial bool   // there are more photons than one page has
+	Found   int    // how many photons match, on all pages
 	After   string // the photon before the first; empty on the first page
 	Next    string // the last photon, if others follow
 }
@@ -97,8 +97,6 @@ type PhotonCard struct {
 	Description string
 	Group       string
 	Traits
-	// Hidden hides a photon that doesn't match the search.
-	Hidden bool
 }
 
 // Traits are the properties that a photon declares.

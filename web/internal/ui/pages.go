@@ -191,15 +191,6 @@ func groupPhotons(photons []PhotonCard) []photonGroup {
 	return groups
 }
 
-func anyVisible(photons []PhotonCard) bool {
-	for _, p := range photons {
-		if !p.Hidden {
-			return true
-		}
-	}
-	return false
-}
-
 // formatExpiry says when a question expires.
 func formatExpiry(deadline time.Time) string {
 	d := time.Until(deadline)

@@ -26,7 +26,7 @@ func TestURLsHaveTheBase(t *testing.T) {
 	c.Modules = []string{"/base" + c.Modules[0]}
 	w := fullRun()
 	pages := map[string]templ.Component{
-		"home":   Home(c, HomePage{Count: 1, Photons: []PhotonCard{{Name: "explore_csv"}}}),
+		"home":   Home(c, HomePage{Count: 1, Found: 1, Photons: []PhotonCard{{Name: "explore_csv"}}}),
 		"photon": PhotonDetails(c, PhotonPage{Form: form.FromFields(nil, nil), Name: "explore_csv"}),
 		"runs":   Runs(c, RunsPage{Runs: []RunLine{{Info: engine.Info{ID: runID}}}}),
 		"none":   Runs(c, RunsPage{RunFilter: RunFilter{State: "failed"}, After: "1-a", Next: "1-b"}),
@@ -44,7 +44,7 @@ func TestURLsHaveTheBase(t *testing.T) {
 		pages["inbox with "+kind] = Inbox(c, InboxPage{Asks: []InboxLine{{OpenAsk: w.openAsk()}}, After: "1-a", Next: "1-b"})
 		id := w.openAsk().ID
 		w.answer(2, ask.Decline, "")
-		pages["closed "+kind] = AskClosedPage(c, w.run.Ask(id))
+		pages["closed "+kind] = AskClosedPage(c, w.run.Ask(id), nil)
 	}
 	for kind, events := range artifacts() {
 		w := newLogWriter("{}")
