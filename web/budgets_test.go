@@ -5,8 +5,12 @@ import (
 	"io"
 	"net/http"
 	"strings"
+	"sync"
 	"testing"
+	"testing/synctest"
+	"time"
 
+	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/budget"
 	"github.com/photon-beam/beam/internal/engine"
@@ -23,22 +27,72 @@ func expectRefusal(t *testing.T, r *http.Response, status int, text string) {
 	}
 }
 
-// TestTooManyWorkingRuns checks what is told about a run that isn't started, and that
-// others still start theirs.
+// TestTooManyWorkingRuns checks what is told about a run that isn't started, once it has
+// waited for its turn, and that others still start theirs.
 func TestTooManyWorkingRuns(t *testing.T) {
-	busy := generators.New("busy", func(ctx context.Context, _ struct{}, _ generators.Yield) (any, error) {
-		<-ctx.Done()
-		return nil, ctx.Err()
+	synctest.Test(t, func(t *testing.T) {
+		busy := generators.New("busy", func(ctx context.Context, _ struct{}, _ generators.Yield) (any, error) {
+			<-ctx.Done()
+			return nil, ctx.Err()
+		}, nil)
+		e, photons := newEngineWith(t, func(o *engine.Options) { o.Limits.Working = budget.Limit{Each: 1, All: 4} }, busy)
+		s := newInProcessSite(t, e, photons, web.Config{})
+		ada, bob, eve := s.newSession(), s.newSession(), s.newSession()
+		began := time.Now()
+		ada.startRun("busy", "{}")
+		expectRefusal(t, ada.requestJSON("POST", "/photons/busy/runs", "{}"), http.StatusTooManyRequests, "one caller may have 1")
+		expectRefusal(t, ada.request("POST", "/photons/busy/runs", "", "Content-Type", "application/x-www-form-urlencoded", "Accept", "text/html"),
+			http.StatusTooManyRequests, "Too many runs are working")
+		bob.startRun("busy", "{}")
+		expectRefusal(t, eve.requestJSON("POST", "/photons/busy/runs", "{}"), http.StatusServiceUnavailable, "allows 4 in all")
+		if took := time.Since(began); took != 4*time.Second {
+			t.Errorf("two that wait take %s", took)
+		}
+	})
+}
+
+// TestBurst starts many more runs at once than may work, and answers their questions at
+// once: nothing is refused, because they work one after the other.
+func TestBurst(t *testing.T) {
+	const each, all = 100, 390 // as 500 and 1,950
+	work := func() { <-time.After(20 * time.Millisecond) }
+	brief := generators.New("brief", func(_ context.Context, _ struct{}, yield generators.Yield) (bool, error) {
+		work()
+		ok, err := ask.Confirm(yield, "go", "Go on?")
+		work()
+		return ok, err
 	}, nil)
-	limits := engine.Limits{Working: budget.Limit{Each: 1, All: 4}}
-	s := newConfiguredSite(t, runlog.NewMemory(), limits, func(*web.Config) {}, busy)
-	ada, bob, eve := s.newSession(), s.newSession(), s.newSession()
-	ada.startRun("busy", "{}")
-	expectRefusal(t, ada.requestJSON("POST", "/photons/busy/runs", "{}"), http.StatusTooManyRequests, "one caller may have 1")
-	expectRefusal(t, ada.request("POST", "/photons/busy/runs", "", "Content-Type", "application/x-www-form-urlencoded", "Accept", "text/html"),
-		http.StatusTooManyRequests, "Too many runs are working")
-	bob.startRun("busy", "{}")
-	expectRefusal(t, eve.requestJSON("POST", "/photons/busy/runs", "{}"), http.StatusServiceUnavailable, "allows 4 in all")
+	limits := engine.Limits{Working: budget.Limit{Each: each, All: 2 * each}}
+	s := newConfiguredSite(t, runlog.NewMemory(), limits, func(*web.Config) {}, brief)
+	ada := s.newSession()
+	ada.request("GET", "/", "")
+	atOnce := func(what string, status int, send func(i int) *http.Response) []*http.Response {
+		t.Helper()
+		responses, refused := make([]*http.Response, all), 0
+		var senders sync.WaitGroup
+		for i := range all {
+			senders.Go(func() { responses[i] = send(i) })
+		}
+		senders.Wait()
+		for _, r := range responses {
+			if r.StatusCode != status {
+				refused++
+			}
+		}
+		if refused > 0 {
+			t.Fatalf("%d of %d %s are refused", refused, all, what)
+		}
+		return responses
+	}
+	var asks []string
+	for _, r := range atOnce("starts", http.StatusCreated, func(int) *http.Response { return ada.requestJSON("POST", "/photons/brief/runs", "{}") }) {
+		events := ada.follow(decodeJSON[startedRun](t, r).Events, "", isElicitation)
+		asks = append(asks, events[len(events)-1].msg.ID)
+	}
+	atOnce("answers", http.StatusAccepted, func(i int) *http.Response { return ada.answerRPC(asks[i], acceptResult(`{"go":true}`)) })
+	if refused := s.engine.Budgets()[0].Usage().Refused; refused != (budget.Refusals{}) {
+		t.Errorf("counted as refused: %+v", refused)
+	}
 }
 
 // TestTooManyStreams checks that a caller with too many streams gets no more, that its pages

@@ -22,6 +22,11 @@ import (
 // newCallerEngine returns an engine that several servers may use, one after the other.
 func newCallerEngine(t testing.TB, photons ...*generators.Photon) (*engine.Engine, *generators.Registry) {
 	t.Helper()
+	return newEngineWith(t, func(*engine.Options) {}, photons...)
+}
+
+func newEngineWith(t testing.TB, configure func(*engine.Options), photons ...*generators.Photon) (*engine.Engine, *generators.Registry) {
+	t.Helper()
 	registry, err := generators.NewRegistry(append(shipped.Photons(), photons...)...)
 	if err != nil {
 		t.Fatal(err)
@@ -30,7 +35,9 @@ func newCallerEngine(t testing.TB, photons ...*generators.Photon) (*engine.Engin
 	if err != nil {
 		t.Fatal(err)
 	}
-	e := engine.New(engine.Options{Photons: registry, Log: runlog.NewMemory(), Blobs: blobs, Ephemeral: true})
+	o := engine.Options{Photons: registry, Log: runlog.NewMemory(), Blobs: blobs, Ephemeral: true}
+	configure(&o)
+	e := engine.New(o)
 	if err := e.Recover(t.Context()); err != nil {
 		t.Fatal(err)
 	}
