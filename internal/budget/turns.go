@@ -22,9 +22,9 @@ func (b *Budget) TryTake(owner string) bool {
 }
 
 // TakeInTurn takes one for an owner. If the owner's share is used up, it waits in line until
-// ctx ends, but for patience at most; it doesn't wait if the line is too long, or if all have
+// ctx ends, but for maxWait at most; it doesn't wait if the line is too long, or if all have
 // used up the budget. The error is that of [Budget.Take].
-func (b *Budget) TakeInTurn(ctx context.Context, owner string, patience time.Duration) error {
+func (b *Budget) TakeInTurn(ctx context.Context, owner string, maxWait time.Duration) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	exceeded := b.check(owner, 1)
@@ -39,7 +39,7 @@ func (b *Budget) TakeInTurn(ctx context.Context, owner string, patience time.Dur
 	b.waiting[owner] = append(b.waiting[owner], turn)
 	b.waiters++
 	b.mu.Unlock()
-	ctx, cancel := context.WithTimeout(ctx, patience)
+	ctx, cancel := context.WithTimeout(ctx, maxWait)
 	defer cancel()
 	select {
 	case <-turn:

@@ -13,12 +13,12 @@ import (
 	"github.com/photon-beam/beam/internal/budget"
 )
 
-const patience = 2 * time.Second
+const maxWait = 2 * time.Second
 
 func TestTurns(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := budget.New(budget.Working, budget.Limit{Each: 1, All: 10})
-		take := func(owner string) error { return b.TakeInTurn(t.Context(), owner, patience) }
+		take := func(owner string) error { return b.TakeInTurn(t.Context(), owner, maxWait) }
 		if err := take("ada"); err != nil {
 			t.Fatal(err)
 		}
@@ -45,7 +45,7 @@ func TestTurns(t *testing.T) {
 		}
 		b.Add("ada", -1)
 		synctest.Wait()
-		time.Sleep(2 * patience)
+		time.Sleep(2 * maxWait)
 		if !slices.Equal(served, []int{0, 1}) {
 			t.Errorf("served after two: %v", served)
 		}
@@ -71,20 +71,20 @@ func TestTurnsThatDoNotCome(t *testing.T) {
 			}
 		}
 		began := time.Now()
-		if err := b.TakeInTurn(t.Context(), "eve", patience); !errors.As(err, &exceeded) || !exceeded.OfAll || time.Since(began) > 0 {
+		if err := b.TakeInTurn(t.Context(), "eve", maxWait); !errors.As(err, &exceeded) || !exceeded.OfAll || time.Since(began) > 0 {
 			t.Errorf("a third in all: %v after %v", err, time.Since(began))
 		}
 		ctx, cancel := context.WithCancel(t.Context())
 		var refused atomic.Int32
 		for range 4 {
 			go func() {
-				if b.TakeInTurn(ctx, "ada", patience) != nil {
+				if b.TakeInTurn(ctx, "ada", maxWait) != nil {
 					refused.Add(1)
 				}
 			}()
 		}
 		synctest.Wait()
-		if err := b.TakeInTurn(t.Context(), "ada", patience); !errors.As(err, &exceeded) || exceeded.OfAll || time.Since(began) > 0 {
+		if err := b.TakeInTurn(t.Context(), "ada", maxWait); !errors.As(err, &exceeded) || exceeded.OfAll || time.Since(began) > 0 {
 			t.Errorf("a fifth in line: %v after %v", err, time.Since(began))
 		}
 		cancel()

@@ -51,8 +51,8 @@ func (x *index) setReturning(r *trackedRun, returning bool) {
 // [index.inTurn].
 var errMustWait = errors.New("the run must wait for its turn to work")
 
-// turnPatience is how long a start or an answer waits for its owner's turn.
-const turnPatience = 2 * time.Second
+// maxTurnWait is how long a start or an answer waits for its owner's turn.
+const maxTurnWait = 2 * time.Second
 
 // inTurn calls try, which lets a run work, with an empty owner. If it returns errMustWait,
 // inTurn waits for the turn of the run's owner, and calls it again with that owner, from whose
@@ -62,7 +62,7 @@ func (x *index) inTurn(ctx context.Context, r *trackedRun, try func(takenFrom st
 	err := try("")
 	for errors.Is(err, errMustWait) { // again only if the run has another owner by then
 		owner := r.owner()
-		if err := x.working.TakeInTurn(ctx, owner, turnPatience); err != nil {
+		if err := x.working.TakeInTurn(ctx, owner, maxTurnWait); err != nil {
 			return err
 		}
 		err = try(owner)
