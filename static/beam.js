@@ -4,6 +4,7 @@
 
 import { startClocks } from "./script/clocks.js";
 import "./script/copy.js";
+import "./script/corrections.js";
 import { find } from "./script/dom.js";
 import { initShortcuts } from "./script/keyboard.js";
 import "./script/palette.js";

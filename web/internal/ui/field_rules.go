@@ -17,6 +17,11 @@ func (c *formControl) hint() string {
 	if slices.ContainsFunc(c.problems(), func(p fieldProblem) bool { return p.statesRules }) {
 		return ""
 	}
+	return c.rulesHint()
+}
+
+// rulesHint describes the field's rules.
+func (c *formControl) rulesHint() string {
 	text := capitalize(c.rules())
 	switch {
 	case c.Example == "":
