@@ -8,6 +8,7 @@ import (
 
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/engine"
 	"github.com/photon-beam/beam/web"
 )
 
@@ -83,4 +84,29 @@ func TestQuestionForOthers(t *testing.T) {
 		t.Errorf("the page of the answered question doesn't show the answer, or links to the run: %s", got)
 	}
 	expectStatus(t, p.request("GET", run.URL, "", append(bob, "Accept", "text/html")...), http.StatusForbidden)
+}
+
+// The page of a run whose question nobody may answer any more says so.
+func TestPageOfAnUnanswerableQuestion(t *testing.T) {
+	approve := generators.New("approve", func(_ context.Context, _ struct{}, yield generators.Yield) (bool, error) {
+		return ask.Confirm(yield, "go", "Deploy it?", ask.From(ask.Role("ops")))
+	}, nil)
+	anybody := true
+	e, photons := newEngineWith(t, func(o *engine.Options) {
+		o.People = func(func(generators.Caller) bool) bool { return anybody }
+	}, approve)
+	s := newCallerSite(t, e, photons, web.Config{Identify: people})
+	p, ada := s.newSession(), []string{"User", "ada", "Accept", "text/html"}
+	run := decodeJSON[startedRun](t, p.requestJSON("POST", "/photons/approve/runs", "{}", ada[:2]...))
+	res := p.request("GET", run.Events, "", ada[:2]...)
+	if _, err := readEvents(t, res.Body, func(e event) bool { return e.msg.Method == "notifications/message" || isElicitation(e) }); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		e.PeopleChanged()
+		if told := strings.Contains(readText(t, p.request("GET", run.URL, "", ada...)), "Nobody can answer this: it is for a person with the role ops"); told == anybody {
+			t.Errorf("there is somebody: %t, but the page says that nobody can answer: %t", anybody, told)
+		}
+		anybody = false
+	}
 }

@@ -111,7 +111,7 @@ func (s *Server) applyLog(r *http.Request, caller generators.Caller, run *timeli
 	if err != nil {
 		return err
 	}
-	run.Viewer, run.Models = caller, s.sampling.Models()
+	run.Viewer, run.Models, run.Unanswerable = caller, s.sampling.Models(), s.engine.IsUnanswerable
 	for batch, err := range batches {
 		if err != nil {
 			return err

@@ -93,7 +93,7 @@ func (s *Server) streamRunPatches(parent context.Context, w http.ResponseWriter,
 	}
 	framePatches := func() []ui.Patch { return ui.FramePatches(s.newChrome(r, caller, "")) }
 	run := timeline.New(info.ID)
-	run.Viewer, run.Models, run.Upstream = caller, s.sampling.Models(), s.upstreamOf(info.Photon)
+	run.Viewer, run.Models, run.Upstream, run.Unanswerable = caller, s.sampling.Models(), s.upstreamOf(info.Photon), s.engine.IsUnanswerable
 	render := &patchRenderer{ctx: p.ctx, after: position.ID, until: info.LastSeq, partial: position.Partial, run: run, framePatches: framePatches}
 	updates := mergeStreams(sse.RenderBatches(p.ctx, batches, render, sse.Options{BatchDelay: ui.BatchInterval}), s.watchPatches(p, caller, 0, framePatches), p.hasSlot)
 	s.logStreamEnd(p.ctx, sse.WriteBatches(w, p.withSignals(position, updates)), "run", info.ID)

@@ -125,6 +125,11 @@ func (c *asksCommand) Run(ctx context.Context, p *program) (err error) {
 	if err != nil {
 		return err
 	}
+	return c.print(p, nonNil(list), askRows(list))
+}
+
+// askRows returns the table of questions. It says of a question that nobody may answer why.
+func askRows(list []engine.OpenAsk) [][]string {
 	rows := [][]string{{"ASK", "PHOTON", "KIND", "ASKED", "DEADLINE", "QUESTION"}}
 	for _, a := range list {
 		if a.Question == nil {
@@ -134,13 +139,13 @@ func (c *asksCommand) Run(ctx context.Context, p *program) (err error) {
 		if !a.Deadline.IsZero() {
 			deadline = "in " + humanize.Duration(time.Until(a.Deadline))
 		}
-		text := a.Question.Message
+		message := a.Question.Message
 		if a.Unanswerable {
-			text += " (nobody can answer this)"
+			message = a.ExcludedReason() + " " + message
 		}
-		rows = append(rows, []string{a.ID, a.Photon, string(a.Question.Kind), humanize.Ago(time.Since(a.Since)), deadline, text})
+		rows = append(rows, []string{a.ID, a.Photon, string(a.Question.Kind), humanize.Ago(time.Since(a.Since)), deadline, message})
 	}
-	return c.print(p, nonNil(list), rows)
+	return rows
 }
 
 // findRun returns the run whose id is, or begins with, what the command line says.

@@ -58,3 +58,15 @@ func TestFindAskOfAnothersRun(t *testing.T) {
 		t.Errorf("a question that there isn't: %+v", open)
 	}
 }
+
+// The list of questions says which nobody may answer, and why.
+func TestListOfUnanswerableAsk(t *testing.T) {
+	q := &ask.Question{Kind: ask.KindConfirm, Message: "Deploy?"}
+	rows := askRows([]engine.OpenAsk{
+		{ID: "a.2", Unanswerable: true, For: "ben", Excluded: true, Asked: runlog.Asked{Question: q}},
+		{ID: "b.2", For: "ada", Asked: runlog.Asked{Question: q}},
+	})
+	if len(rows) != 3 || rows[1][5] != "Nobody can answer this: it is for ben, and nobody who can sign in qualifies. You can stop its run. Deploy?" || rows[2][5] != "Deploy?" {
+		t.Errorf("the rows are %q", rows)
+	}
+}

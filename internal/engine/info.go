@@ -91,6 +91,15 @@ type OpenAsk struct {
 	runlog.Asked
 }
 
+// ExcludedReason says for people why the caller for whom the question was looked up can't
+// answer it.
+func (a *OpenAsk) ExcludedReason() string {
+	if a.Unanswerable {
+		return "Nobody can answer this: it is for " + a.For + ", and nobody who can sign in qualifies. You can stop its run."
+	}
+	return "Only " + a.For + " can answer this."
+}
+
 // Pause says in a sentence why a run that isn't waiting for an answer does nothing now.
 // It is empty if that isn't so.
 func (i *Info) Pause() string {

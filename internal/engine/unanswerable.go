@@ -29,6 +29,20 @@ func (e *Engine) PeopleChanged() {
 	}
 }
 
+// IsUnanswerable reports whether a question is open and nobody may answer it; see
+// [Engine.PeopleChanged].
+func (e *Engine) IsUnanswerable(askID string) bool {
+	id, seq, _ := runlog.SplitAskID(askID)
+	r := e.index.lookup(id)
+	if r == nil {
+		return false
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	a := r.findOpenAsk(seq)
+	return a != nil && a.unanswerable.Load()
+}
+
 // CountUnanswerable counts the open questions that nobody may answer; see
 // [Engine.PeopleChanged].
 func (e *Engine) CountUnanswerable() (n int) {

@@ -217,13 +217,17 @@ func (s *Store) Find(name string) (u User, ok bool) {
 	return User{}, false
 }
 
-// Any reports whether there is a user, who isn't disabled, for whom qualifies returns true.
-// It doesn't read the file.
+// Any reports whether there is a user, who isn't disabled and has a valid token, for whom
+// qualifies returns true. It doesn't read the file.
 func (s *Store) Any(qualifies func(generators.Caller) bool) bool {
 	s.mu.Lock()
 	users := s.file.Users
 	s.mu.Unlock()
-	return slices.ContainsFunc(users, func(u *User) bool { return !u.Disabled && qualifies(u.caller()) })
+	now := time.Now()
+	isValid := func(t *Token) bool { return !t.Expired(now) }
+	return slices.ContainsFunc(users, func(u *User) bool {
+		return !u.Disabled && slices.ContainsFunc(u.Tokens, isValid) && qualifies(u.caller())
+	})
 }
 
 func (u *User) caller() generators.Caller { return callers.User(u.Name, slices.Clone(u.Roles)) }

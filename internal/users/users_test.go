@@ -228,13 +228,23 @@ func TestCompare(t *testing.T) {
 	}
 }
 
-// Only enabled users can answer.
+// Only enabled users who have a valid token can answer.
 func TestAny(t *testing.T) {
 	path, _ := newFile(t, "ada")
 	s, _ := open(t, path)
 	isOps := func(c generators.Caller) bool { return c.HasRole("ops") }
 	if !s.Any(isOps) {
 		t.Error("there is nobody")
+	}
+	edit(t, path, func(f *users.File) { f.User("ada").Tokens[0].Expires = time.Now().Add(-time.Second) })
+	s.Find("ada") // reads the file
+	if s.Any(isOps) {
+		t.Error("a user whose token has expired may answer")
+	}
+	edit(t, path, func(f *users.File) { f.User("ada").Tokens[0].Expires = time.Time{} })
+	s.Find("ada")
+	if !s.Any(isOps) {
+		t.Error("there is nobody again")
 	}
 	edit(t, path, func(f *users.File) { f.User("ada").Disabled = true })
 	s.Find("ada") // reads the file

@@ -40,6 +40,7 @@ func (r *Run) restrict(a *Ask) {
 	switch who := audience.Of(a.Question); {
 	case who != nil:
 		a.For, a.Excluded = who.String(), !who.Admits(r.Viewer, audience.Starter(r.startedBy), true)
+		a.OpenAsk.Unanswerable = r.Unanswerable != nil && r.Unanswerable(a.ID)
 	case audience.ReservesForOwner(a.Question, r.Viewer, r.Owner):
 		a.For, a.Excluded = callers.Describe(r.Owner.ID, r.Owner.Name), true
 	}

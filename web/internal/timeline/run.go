@@ -44,6 +44,10 @@ type Run struct {
 	// Models are the configured models; nil if there are none. New doesn't set it.
 	Models *llm.Models
 
+	// Unanswerable reports whether nobody may answer an open question; it may be nil. New
+	// doesn't set it.
+	Unanswerable func(askID string) bool
+
 	startedBy generators.Caller
 	window    *Window // nil if the latest items are kept
 	latest    *Item   // listed or not; nil if there is none

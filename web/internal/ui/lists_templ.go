@@ -825,9 +825,9 @@ func InboxList(p InboxPage) templ.Component {
 				}
 				if a.Unanswerable {
 					var templ_7745c5c3_Var40 string
-					templ_7745c5c3_Var40, templ_7745c5c3_Err = templ.JoinStringErrs(excludedReason(a.OpenAsk) + " ·")
+					templ_7745c5c3_Var40, templ_7745c5c3_Err = templ.JoinStringErrs(a.ExcludedReason() + " ·")
 					if templ_7745c5c3_Err != nil {
-						return templ.Error{Err: templ_7745c5c3_Err, FileName: `lists.templ`, Line: 151, Col: 44}
+						return templ.Error{Err: templ_7745c5c3_Err, FileName: `lists.templ`, Line: 151, Col: 37}
 					}
 					_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var40))
 					if templ_7745c5c3_Err != nil {

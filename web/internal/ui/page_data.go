@@ -151,11 +151,3 @@ type AccountPage struct {
 	Sessions   bool   // the browser has a session that can be ended
 	Everywhere bool   // so can those of the same person elsewhere
 }
-
-// excludedReason says why the viewer can't answer a question.
-func excludedReason(a engine.OpenAsk) string {
-	if a.Unanswerable {
-		return "Nobody can answer this: it is for " + a.For + ", and nobody who can sign in qualifies. You can stop its run."
-	}
-	return "Only " + a.For + " can answer this."
-}
