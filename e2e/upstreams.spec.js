@@ -24,6 +24,7 @@ const accepted = {
 // upstreams is a Beam with an upstream that works and holds a tool back, and one that
 // can't be started, and a page that is signed in as its operator.
 const test = base.extend({
+  tolerated: [/status of 404/], // of a tool that is held back
   upstreams: async ({ page }, use) => {
     const data = mkdtempSync(path.join(tmpdir(), "beam-upstreams-"));
     const upstream = (...args) => execFileSync(beamProgram, ["upstream", ...args.toSpliced(1, 0, "--data", data)], { encoding: "utf8" });
@@ -104,7 +105,10 @@ test("a tool that changed is held back until an operator has seen how and accept
   const held = page.getByRole("article", { name: "ask_text" });
   await expect(held).toContainText("Asks for a text.");
   await expect(page.getByRole("region", { name: "Tools" }).getByText("ask_text")).toHaveCount(0);
-  expect((await page.request.get(`${upstreams.url}/photons/test__ask_text`)).status()).toBe(404);
+  expect((await page.goto(`${upstreams.url}/photons/test__ask_text`)).status()).toBe(404);
+  await expect(page.getByRole("main")).toContainText("test__ask_text is held back. It changed since it was accepted.");
+  await expectAccessible(page);
+  await page.getByRole("link", { name: "Review what changed" }).click();
   await expectAccessible(page);
   await takeScreenshot(page, "upstream");
 

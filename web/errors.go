@@ -27,12 +27,14 @@ import (
 type statusError struct {
 	status int
 	text   string
+	title  string  // of its page, if that isn't the status's text
+	on     ui.Link // where such a page leads
 }
 
 func (e *statusError) Error() string { return e.text }
 
 func statusErrorf(status int, format string, args ...any) error {
-	return &statusError{status, fmt.Sprintf(format, args...)}
+	return &statusError{status: status, text: fmt.Sprintf(format, args...)}
 }
 
 var errPageNotFound = statusErrorf(http.StatusNotFound, "Page not found.")
@@ -144,7 +146,12 @@ func (s *Server) writeError(w http.ResponseWriter, r *http.Request, caller gener
 		writeJSON(w, status, map[string]any{"error": errorJSON{text, fields}})
 		return
 	}
-	s.render(w, r, status, ui.ErrorPage(s.newChrome(r, caller, http.StatusText(status)), status, http.StatusText(status), text, s.linkFromError(r, caller)))
+	title, on := http.StatusText(status), s.linkFromError(r, caller)
+	var own *statusError
+	if errors.As(err, &own) && own.title != "" {
+		title, on = own.title, own.on
+	}
+	s.render(w, r, status, ui.ErrorPage(s.newChrome(r, caller, title), status, title, text, on))
 }
 
 // linkFromError returns where an error page leads: to the list that the requested page

@@ -89,7 +89,7 @@ func (s *Server) refuse(w http.ResponseWriter, r *http.Request, refused *oauth.R
 	if refused.Code != "" {
 		s.recordRefusal(r, "access token", refused.Text)
 	}
-	return &statusError{refused.Status, asSentence(refused.Text)}
+	return &statusError{status: refused.Status, text: asSentence(refused.Text)}
 }
 
 // identifyClient returns the caller of a request to a protected resource and, if it is

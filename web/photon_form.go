@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"github.com/photon-beam/beam/generators"
-	"github.com/photon-beam/beam/internal/engine"
 	"github.com/photon-beam/beam/internal/form"
 	"github.com/photon-beam/beam/web/internal/ui"
 )
@@ -75,9 +74,9 @@ func lastValue(posted url.Values, name string) string {
 // response is the arguments, if the client prefers JSON, the form alone for a page with
 // script, or the whole page.
 func (s *Server) handleEditForm(w http.ResponseWriter, r *http.Request, caller generators.Caller) error {
-	p, ok := s.engine.LookupPhoton(caller, r.PathValue("name"))
-	if !ok {
-		return engine.ErrPhotonNotFound
+	p, err := s.lookupPhoton(r, caller)
+	if err != nil {
+		return err
 	}
 	if err := parseForm(w, r); err != nil {
 		return err

@@ -9,7 +9,6 @@ import (
 
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/connect"
-	"github.com/photon-beam/beam/internal/engine"
 	"github.com/photon-beam/beam/internal/form"
 	"github.com/photon-beam/beam/internal/links"
 	"github.com/photon-beam/beam/internal/portability"
@@ -19,9 +18,9 @@ import (
 // handleConnect renders how MCP clients reach a photon: with this program's path, and with this
 // server's address.
 func (s *Server) handleConnect(w http.ResponseWriter, r *http.Request, caller generators.Caller) error {
-	p, ok := s.engine.LookupPhoton(caller, r.PathValue("name"))
-	if !ok {
-		return engine.ErrPhotonNotFound
+	p, err := s.lookupPhoton(r, caller)
+	if err != nil {
+		return err
 	}
 	page := ui.ConnectPage{PhotonPage: newPhotonPage(p), Query: filledIn(p, r), ServesMCP: s.mcpHandler != nil}
 	page.Address = links.Base(s.baseURL(r)).MCP()
@@ -65,9 +64,9 @@ func (s *Server) mayOperate(caller generators.Caller) bool {
 
 // handleAPI renders how programs call a photon, with the arguments that the query has.
 func (s *Server) handleAPI(w http.ResponseWriter, r *http.Request, caller generators.Caller) error {
-	p, ok := s.engine.LookupPhoton(caller, r.PathValue("name"))
-	if !ok {
-		return engine.ErrPhotonNotFound
+	p, err := s.lookupPhoton(r, caller)
+	if err != nil {
+		return err
 	}
 	args := form.ForPhoton(p).Link(r.URL.Query()).WithoutSecrets()
 	base := links.Base(s.baseURL(r))

@@ -11,7 +11,6 @@ import (
 	"strings"
 
 	"github.com/photon-beam/beam/generators"
-	"github.com/photon-beam/beam/internal/engine"
 	"github.com/photon-beam/beam/internal/form"
 	"github.com/photon-beam/beam/internal/humanize"
 	"github.com/photon-beam/beam/internal/rawjson"
@@ -156,9 +155,9 @@ func definitionJSON(p *generators.Photon) json.RawMessage {
 }
 
 func (s *Server) handlePhoton(w http.ResponseWriter, r *http.Request, caller generators.Caller) error {
-	p, ok := s.engine.LookupPhoton(caller, r.PathValue("name"))
-	if !ok {
-		return engine.ErrPhotonNotFound
+	p, err := s.lookupPhoton(r, caller)
+	if err != nil {
+		return err
 	}
 	if wantsJSON(r) {
 		writeJSON(w, http.StatusOK, newPhotonJSON(p))

@@ -59,6 +59,11 @@ func newPhotonList(all []*generators.Photon) *photonList {
 	return l
 }
 
+// hasServer reports whether some of the photons are tools of an upstream.
+func (l *photonList) hasServer(name string) bool {
+	return slices.ContainsFunc(l.servers, func(s ui.ServerTools) bool { return s.Name == name })
+}
+
 // serverNamed returns the group of an upstream's tools, which it adds if there is none.
 func (l *photonList) serverNamed(server string) *ui.ServerTools {
 	i := slices.IndexFunc(l.servers, func(s ui.ServerTools) bool { return s.Name == server })

@@ -15,9 +15,9 @@ import (
 // handleStart starts a run from a form, and redirects to the run's page, or from JSON
 // arguments, and responds with the run's URLs.
 func (s *Server) handleStart(w http.ResponseWriter, r *http.Request, caller generators.Caller) error {
-	photon, ok := s.engine.LookupPhoton(caller, r.PathValue("name"))
-	if !ok {
-		return engine.ErrPhotonNotFound
+	photon, err := s.lookupPhoton(r, caller)
+	if err != nil {
+		return err
 	}
 	if err := checkIdempotencyKey(r); err != nil {
 		return err

@@ -11,6 +11,7 @@ import (
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/engine"
 	"github.com/photon-beam/beam/internal/upstream"
+	"github.com/photon-beam/beam/internal/upstream/catalogue"
 	"github.com/photon-beam/beam/internal/upstream/config"
 	"github.com/photon-beam/beam/sse"
 	"github.com/photon-beam/beam/web/internal/ui"
@@ -84,6 +85,47 @@ func (s *Server) handleUpstream(w http.ResponseWriter, r *http.Request, caller g
 		return nil
 	}
 	return s.render(w, r, http.StatusOK, ui.Upstream(s.newChrome(r, caller, status.Name), status))
+}
+
+// lookupPhoton returns the photon that a request's path names. If that is a tool which an
+// upstream has and Beam doesn't offer, the error says why to those who may use the upstream.
+func (s *Server) lookupPhoton(r *http.Request, caller generators.Caller) (*generators.Photon, error) {
+	name := r.PathValue("name")
+	if p, ok := s.engine.LookupPhoton(caller, name); ok {
+		return p, nil
+	}
+	server, tool, ok := s.findUnoffered(name)
+	mayOperate := s.mayOperateUpstreams(caller)
+	if !ok || !mayOperate && !s.photonList(caller).hasServer(server) {
+		return nil, engine.ErrPhotonNotFound
+	}
+	err := &statusError{status: http.StatusNotFound, title: "Tool not offered", text: name + " isn’t offered. " + tool.Reason, on: ui.Link{URL: s.links.Home(), Text: "Show all photons"}}
+	if tool.Decision == upstream.Held {
+		err.title, err.text = "Tool held back", name+" is held back. "+tool.Reason+" Nobody can call it until an operator has looked at it and accepts it."
+	}
+	if mayOperate {
+		err.on = ui.Link{URL: s.links.Upstream(server), Text: "Show the MCP server " + server}
+		if tool.Decision == upstream.Held {
+			err.on = ui.Link{URL: s.links.Upstream(server) + "#held", Text: "Review what changed"}
+		}
+	}
+	return nil, err
+}
+
+// findUnoffered returns the tool of an upstream that Beam would offer under a name, if it
+// didn't hold it back and could offer it.
+func (s *Server) findUnoffered(name string) (server string, tool upstream.ToolStatus, ok bool) {
+	if _, ok := catalogue.SplitName(name); !ok || s.upstreams == nil {
+		return "", tool, false
+	}
+	for _, u := range s.upstreams.Status() {
+		for _, t := range u.Tools {
+			if (t.Decision == upstream.Held || t.Decision == upstream.Skipped) && catalogue.JoinName(u.Name, t.Name) == name {
+				return u.Name, t, true
+			}
+		}
+	}
+	return "", tool, false
 }
 
 func (s *Server) findUpstream(name string) (upstream.Status, bool) {

@@ -192,3 +192,39 @@ func TestUpstreamPagesUpdate(t *testing.T) {
 	}
 	waitFor("This upstream was removed")
 }
+
+// Whoever may use an upstream's tools learns that one is held back, and why; operators learn
+// where they accept it. For others, there is no such tool.
+func TestHeldToolsSayWhy(t *testing.T) {
+	configure := func(c *web.Config) { c.Upstreams = newTestUpstreams() }
+	with := newSiteWith(t, configure, serverTool(t, "files", "read", "")).newSession()
+	without := newSiteWith(t, configure).newSession()
+	operator := newSiteWith(t, configure).newSession()
+	operator.signIn()
+	const held, why, review = "files__write is held back", "It changed since it was accepted.", `href="/upstreams/files#held"`
+	for _, tt := range []struct {
+		who         string
+		p           *browserSession
+		tells, lead bool
+	}{{"an operator", operator, true, true}, {"who may use the server", with, true, false}, {"who may not", without, false, false}} {
+		for _, path := range []string{"/photons/files__write", "/photons/files__write/connect", "/photons/files__write/api"} {
+			res := tt.p.request("GET", path, "", "Accept", "text/html")
+			expectStatus(t, res, http.StatusNotFound)
+			page := readText(t, res)
+			if strings.Contains(page, held) != tt.tells || strings.Contains(page, why) != tt.tells || strings.Contains(page, review) != tt.lead {
+				t.Errorf("%s, %s: %s", tt.who, path, textAfter(page, `id="main"`))
+			}
+		}
+		for _, res := range []*http.Response{tt.p.requestJSON("GET", "/photons/files__write", ""), tt.p.requestJSON("POST", "/photons/files__write/runs", "{}")} {
+			expectStatus(t, res, http.StatusNotFound)
+			if text := readText(t, res); strings.Contains(text, why) != tt.tells {
+				t.Errorf("%s: %s", tt.who, text)
+			}
+		}
+		for _, name := range []string{"files__wipe", "files__none", "away__read"} { // denied, or unknown
+			if page := readText(t, tt.p.request("GET", "/photons/"+name, "", "Accept", "text/html")); !strings.Contains(page, "There is no such photon.") {
+				t.Errorf("%s, %s: %s", tt.who, name, textAfter(page, `id="main"`))
+			}
+		}
+	}
+}
