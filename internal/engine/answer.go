@@ -94,8 +94,8 @@ func (e *Engine) Answer(ctx context.Context, caller generators.Caller, askID str
 // are recorded with it. The error is [ErrAskNotFound], [ErrForbidden], [ErrOthersAnswer],
 // [ErrSettled], the log's, a [*budget.ExceededError] if too many runs work, or a
 // [*generators.InvalidError] with a message for each invalid field; after the last two, the
-// question is still open. If too many runs of the owner work, the answer waits in line for
-// up to two seconds.
+// question is still open. If too many runs of the owner work, the answer waits in line as
+// [WithMaxWait] says.
 func (e *Engine) AnswerShown(ctx context.Context, caller generators.Caller, askID string, a ask.Answer, surface string, rendered runlog.Rendering) (err error) {
 	r, seq, err := e.findAsk(ctx, caller, askID)
 	if err != nil {

@@ -51,8 +51,14 @@ func (x *index) setReturning(r *trackedRun, returning bool) {
 // [index.inTurn].
 var errMustWait = errors.New("the run must wait for its turn to work")
 
-// maxTurnWait is how long a start or an answer waits for its owner's turn.
-const maxTurnWait = 2 * time.Second
+type maxWaitKey struct{}
+
+// WithMaxWait returns a context with which [Engine.Start] and [Engine.AnswerShown] wait for up
+// to d if too many runs of the owner work. Without it they don't wait: who reads messages one
+// after the other, as MCP over stdio does, must not.
+func WithMaxWait(ctx context.Context, d time.Duration) context.Context {
+	return context.WithValue(ctx, maxWaitKey{}, d)
+}
 
 // inTurn calls try, which lets a run work, with an empty owner. If it returns errMustWait,
 // inTurn waits for the turn of the run's owner, and calls it again with that owner, from whose
@@ -60,9 +66,10 @@ const maxTurnWait = 2 * time.Second
 // of try, or a [*budget.ExceededError].
 func (x *index) inTurn(ctx context.Context, r *trackedRun, try func(takenFrom string) error) error {
 	err := try("")
+	maxWait, _ := ctx.Value(maxWaitKey{}).(time.Duration)
 	for errors.Is(err, errMustWait) { // again only if the run has another owner by then
 		owner := r.owner()
-		if err := x.working.TakeInTurn(ctx, owner, maxTurnWait); err != nil {
+		if err := x.working.TakeInTurn(ctx, owner, maxWait); err != nil {
 			return err
 		}
 		err = try(owner)

@@ -115,12 +115,13 @@ func TestBursts(t *testing.T) {
 		o := testOptions(t, slow)
 		o.Limits = engine.Limits{Working: budget.Limit{Each: each, All: 2 * each}}
 		b := openTestEngine(t, o)
+		ctx := engine.WithMaxWait(t.Context(), 2*time.Second)
 		runs := make([]string, burst)
 		var all sync.WaitGroup
 		for i := range runs {
 			all.Go(func() {
-				r, err := b.Start(t.Context(), me, engine.StartRequest{Photon: "slow", IdempotencyKey: fmt.Sprint(i)})
-				again, errAgain := b.Start(t.Context(), me, engine.StartRequest{Photon: "slow", IdempotencyKey: fmt.Sprint(i)})
+				r, err := b.Start(ctx, me, engine.StartRequest{Photon: "slow", IdempotencyKey: fmt.Sprint(i)})
+				again, errAgain := b.Start(ctx, me, engine.StartRequest{Photon: "slow", IdempotencyKey: fmt.Sprint(i)})
 				if runs[i] = r.ID; err != nil || errAgain != nil || again.ID != r.ID {
 					t.Errorf("a start: %v, %v", err, errAgain)
 				}
@@ -130,7 +131,7 @@ func TestBursts(t *testing.T) {
 		for _, id := range runs {
 			askID, _ := b.waitForAsk(id, 0)
 			all.Go(func() {
-				if err := b.Answer(t.Context(), me, askID, ask.Answer{Action: ask.Accept, Content: []byte(`{"name":"Ada"}`)}, "test"); err != nil {
+				if err := b.Answer(ctx, me, askID, ask.Answer{Action: ask.Accept, Content: []byte(`{"name":"Ada"}`)}, "test"); err != nil {
 					t.Errorf("an answer: %v", err)
 				}
 			})

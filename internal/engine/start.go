@@ -44,7 +44,7 @@ type StartRequest struct {
 // The error is [ErrForbidden], [ErrPhotonNotFound], a [*generators.InvalidError]
 // with every violation, [ErrIdempotencyKeyReused], [ErrTooManyRuns], a
 // [*budget.ExceededError], [ErrClosing], or the log's. If too many runs of the caller work, the
-// start waits in line for up to two seconds.
+// start waits in line as [WithMaxWait] says.
 func (e *Engine) Start(ctx context.Context, caller generators.Caller, req StartRequest) (_ Info, err error) {
 	if caller.ID == "" {
 		return Info{}, ErrForbidden
