@@ -17,7 +17,7 @@ import (
 )
 
 // docOrder are the documents that come first; the others follow by name.
-var docOrder = []string{"tutorial", "photons", "changing", "testing", "connect", "terminal", "upstream", "sampling", "http", "mcp", "operations", "trust", "team", "oauth", "apps", "embedding", "forms"}
+var docOrder = []string{"tutorial", "photons", "questions", "changing", "testing", "connect", "terminal", "upstream", "sampling", "http", "mcp", "operations", "trust", "team", "oauth", "apps", "embedding", "forms"}
 
 // A doc is a document of the documentation.
 type doc struct {
