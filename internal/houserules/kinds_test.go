@@ -22,7 +22,7 @@ func TestDocsNameEveryKind(t *testing.T) {
 			events = append(events, k)
 		}
 	}
-	checkNamed(t, "docs/photons.md", questions)
+	checkNamed(t, "docs/questions.md", questions)
 	checkNamed(t, "docs/photons.md", events)
 	checkNamed(t, "docs/mcp.md", questions)
 	checkNamed(t, "docs/mcp.md", events)
