@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"github.com/photon-beam/beam/ask"
-	"github.com/photon-beam/beam/internal/cleantext"
 	"github.com/photon-beam/beam/internal/humanize"
 	"github.com/photon-beam/beam/web/internal/timeline"
 )
@@ -29,7 +28,7 @@ const (
 func newConversationView(s *ask.SampleRequest) *conversationView {
 	c := &conversationView{omitted: max(0, len(s.Messages)-maxTurns)}
 	if s.SystemPrompt != "" {
-		c.turns = append(c.turns, conversationTurn{"System", humanize.Truncate(cleantext.Text(s.SystemPrompt), maxTurnLength)})
+		c.turns = append(c.turns, conversationTurn{"System", humanize.Truncate(s.SystemPrompt, maxTurnLength)})
 	}
 	for _, m := range s.Messages[c.omitted:] {
 		speaker := "User"
@@ -38,7 +37,7 @@ func newConversationView(s *ask.SampleRequest) *conversationView {
 		}
 		text := "[content that can’t be shown]"
 		if blocks, err := m.Blocks(); err == nil {
-			text = humanize.Truncate(cleantext.Text(timeline.BlocksText(blocks)), maxTurnLength)
+			text = humanize.Truncate(timeline.BlocksText(blocks), maxTurnLength)
 		}
 		c.turns = append(c.turns, conversationTurn{speaker, text})
 	}
@@ -52,7 +51,7 @@ func describeTools(tools []json.RawMessage) string {
 	for _, raw := range tools {
 		var tool struct{ Name string }
 		if json.Unmarshal(raw, &tool) == nil {
-			names = append(names, cleantext.Name(tool.Name))
+			names = append(names, tool.Name)
 		}
 	}
 	if names == nil {

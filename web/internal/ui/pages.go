@@ -10,7 +10,6 @@ import (
 
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/engine"
-	"github.com/photon-beam/beam/internal/mcp/message"
 	"github.com/photon-beam/beam/internal/humanize"
 	"github.com/photon-beam/beam/web/internal/timeline"
 )
@@ -43,15 +42,6 @@ func (t Traits) badges() []traitBadge {
 func shortID(id string) string { return timeline.ShortID(id) }
 
 func firstQuestionText(r RunLine) string { return questionText(r.Asks[0]) }
-
-// askerOf names whose question it is: a photon of Beam by its title; the tool of another server
-// by that server and the tool's name, since it could call itself anything.
-func askerOf(o engine.OpenAsk) string {
-	if message.IsForeign(o.Photon) {
-		return message.Asker(o.Photon)
-	}
-	return titleOrName(o.Title, o.Photon)
-}
 
 // questionText returns the question's message, or its key if it has none.
 func questionText(o engine.OpenAsk) string {
