@@ -74,6 +74,35 @@ func (a *Audience) names(c generators.Caller) bool {
 	return false
 }
 
+// Names returns the names under which a question is found by those whom its audience names:
+// one of them is among [NamesOf] each. It is empty if the audience names nobody.
+func (a *Audience) Names() (names []string) {
+	for _, w := range a.From {
+		if w.Role != "" {
+			names = append(names, roleName+w.Role)
+			continue
+		}
+		for _, id := range callers.UserIDs(w.User) {
+			names = append(names, idName+id)
+		}
+	}
+	return names
+}
+
+// NamesOf returns the names of a caller; see [Audience.Names].
+func NamesOf(c generators.Caller) []string {
+	names := []string{idName + c.ID}
+	for _, role := range c.Roles {
+		names = append(names, roleName+role)
+	}
+	return names
+}
+
+const (
+	idName   = "id:"
+	roleName = "role:"
+)
+
 // Equal reports whether two audiences are the same. Both may be nil.
 func (a *Audience) Equal(b *Audience) bool { return a.key() == b.key() }
 

@@ -76,8 +76,14 @@ func IsPerson(c generators.Caller) bool { return IsSignedIn(c) && c.ID != tokenI
 
 // IsUser reports whether a caller is the user of a name, or has the name as id. Nobody is
 // the user of a name that has the form of an id.
-func IsUser(c generators.Caller, name string) bool {
-	return c.ID == name || !isBeamID(name) && c.ID == userPrefix+name
+func IsUser(c generators.Caller, name string) bool { return slices.Contains(UserIDs(name), c.ID) }
+
+// UserIDs returns the ids that a caller who is the user of a name may have; see [IsUser].
+func UserIDs(name string) []string {
+	if isBeamID(name) {
+		return []string{name}
+	}
+	return []string{name, userPrefix + name}
 }
 
 // OwnerID returns the id of the owner that a log names, which an earlier version may

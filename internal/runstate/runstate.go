@@ -5,13 +5,16 @@ package runstate
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
+	"strings"
 	"time"
 	"unique"
 
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/audience"
 	"github.com/photon-beam/beam/internal/callers"
+	"github.com/photon-beam/beam/internal/humanize"
 	"github.com/photon-beam/beam/internal/outcome"
 	"github.com/photon-beam/beam/internal/runlog"
 )
@@ -29,10 +32,17 @@ type Run struct {
 	Events int    // how many entries are events
 	Bytes  int64  // of the entries' data
 
-	State   State
-	EndedAt time.Time
-	Reason  runlog.UnansweredReason // why an unanswered run has no answer
-	Error   string                  // why a run that has ended has no result, for people
+	State     State
+	ChangedAt time.Time // when State changed last
+	EndedAt   time.Time
+	Reason    runlog.UnansweredReason // why an unanswered run has no answer
+	Error     string                  // why a run that has ended has no result, for people
+
+	// Status is the latest status that the generator reported, truncated to MaxStatusBytes,
+	// and End how the run ended, without the result. They are set only for runs whose
+	// callers poll them; see [runlog.Started.RetainFor].
+	Status string
+	End    *runlog.Finished
 
 	Asks   []*Ask   // the open questions, oldest first
 	Sleeps []*Sleep // in progress, in the order in which they began
@@ -44,6 +54,8 @@ type Run struct {
 	// HasNewEvents reports whether the run has gone on since its last call: it has yielded
 	// something, or a call was settled.
 	HasNewEvents bool
+	// Secrets is the number of secret answers.
+	Secrets int
 	// Repeated has, by their keys, the ordinals at which steps began again.
 	Repeated map[string]uint64
 }
@@ -93,6 +105,54 @@ func (r *Run) Begin(s runlog.Started, at time.Time) {
 		s.Caller = nil // lists show names, not roles
 	}
 	r.Start, r.StartedAt, r.State = s, at.Round(0), Running
+	r.ChangedAt = r.StartedAt
+}
+
+// Owner returns the id of the run's owner.
+func (r *Run) Owner() string {
+	if r.Adopter != nil {
+		return r.Adopter.ID
+	}
+	return r.Start.Owner
+}
+
+// Clone returns a copy that shares nothing that Apply changes.
+func (r *Run) Clone() Run {
+	c := *r
+	c.Asks, c.Sleeps = slices.Clone(r.Asks), slices.Clone(r.Sleeps)
+	for i, a := range c.Asks {
+		c.Asks[i] = new(*a)
+	}
+	c.Repeated = maps.Clone(r.Repeated)
+	return c
+}
+
+// Due returns the first deadline of the open questions and the sleeps in progress; zero if
+// there is none.
+func (r *Run) Due() (first time.Time) {
+	add := func(t time.Time) {
+		if !t.IsZero() && (first.IsZero() || t.Before(first)) {
+			first = t
+		}
+	}
+	for _, a := range r.Asks {
+		add(a.Deadline)
+	}
+	for _, s := range r.Sleeps {
+		add(s.Until)
+	}
+	return first
+}
+
+// IsAtRest reports whether nothing is to be done for the run until a question is settled, a
+// sleep ends or its turn comes, even if no process has its generator: a durable run waits,
+// sleeps or is queued, and has recorded nothing since that another attempt would have to
+// repeat. A run that has ended is at rest.
+func (r *Run) IsAtRest() bool {
+	if r.State.Ended() {
+		return true
+	}
+	return r.Start.Durable && (r.Queued || r.State != Running && !r.HasNewEvents)
 }
 
 // Apply applies the next entry, with its data even if that was too large for the log. The
@@ -107,6 +167,9 @@ func (r *Run) Apply(e runlog.Entry) (Change, error) {
 	err := e.Visit(&f)
 	if !r.State.Ended() {
 		r.State = r.deriveState()
+	}
+	if r.State != f.From {
+		r.ChangedAt = e.Time.Round(0)
 	}
 	if err == nil && !isPossible(e.Kind, f.From, r.State) {
 		err = fmt.Errorf("entry %d (%s) can't follow: the run was %s", e.Seq, e.Kind, cmp.Or(f.From, "not started"))
@@ -184,7 +247,12 @@ func (f *fold) Asked(e runlog.Entry, a runlog.Asked) error {
 	return nil
 }
 
-func (f *fold) Answered(_ runlog.Entry, a runlog.Answered) error { return f.settle(a.AskSeq) }
+func (f *fold) Answered(_ runlog.Entry, a runlog.Answered) error {
+	if a.Sealed != nil {
+		f.Secrets++
+	}
+	return f.settle(a.AskSeq)
+}
 
 func (f *fold) Withdrawn(_ runlog.Entry, w runlog.Withdrawn) error { return f.settle(w.AskSeq) }
 
@@ -248,11 +316,29 @@ func (f *fold) Finished(e runlog.Entry, end runlog.Finished) error {
 	f.State, f.EndedAt = State(end.Status), e.Time.Round(0)
 	f.Reason, f.Error = end.Reason(), outcome.TextForPeople(&end)
 	f.Sleeps, f.Run.Queued, f.TimeSpent = nil, false, time.Duration(end.TimeSpent)
+	if f.isPolled() {
+		end.Result, end.Content, end.ResultPreview = nil, nil, ""
+		f.End = &end
+	}
 	return nil
 }
 
-func (f *fold) Event(runlog.Entry) error {
+func (f *fold) Event(e runlog.Entry) error {
 	f.Events++
 	f.HasNewEvents = true
-	return nil
+	if e.Kind != kindStatus || !f.isPolled() {
+		return nil
+	}
+	s, err := runlog.Decode[generators.StatusEvent](e)
+	f.Status = strings.Clone(humanize.TruncateBytes(s.Text, MaxStatusBytes, "…"))
+	return err
 }
+
+// isPolled reports whether a caller of the run polls it.
+func (r *Run) isPolled() bool { return r.Start.RetainFor > 0 }
+
+// kindStatus is the kind of [generators.StatusEvent] entries.
+const kindStatus runlog.Kind = "status"
+
+// MaxStatusBytes bounds the status that is kept of a run, since there may be many runs.
+const MaxStatusBytes = 200
