@@ -33,8 +33,16 @@ func (e *Engine) Adopt(ctx context.Context, caller generators.Caller, id string)
 func (e *Engine) TransferRuns(ctx context.Context, from, to generators.Caller) error {
 	from.Roles = nil // the runs that it owns, not all that it may use
 	var errs []error
-	for r := range e.index.runsNewestFirst(from) {
-		if err := r.changeOwner(ctx, to); !errors.Is(err, ErrRunEnded) {
+	for row, err := range e.rowsOf(from, Position{}) {
+		if err != nil || row.State.Ended() {
+			errs = append(errs, err)
+			continue
+		}
+		r, err := e.load(row.ID)
+		if err == nil {
+			err = r.changeOwner(ctx, to)
+		}
+		if !errors.Is(err, ErrRunEnded) && !errors.Is(err, ErrRunNotFound) {
 			errs = append(errs, err)
 		}
 	}

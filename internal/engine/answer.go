@@ -57,10 +57,12 @@ func (e *Engine) findAsk(ctx context.Context, caller generators.Caller, askID st
 	if !ok {
 		return nil, 0, ErrAskNotFound
 	}
-	r := e.index.lookup(id)
+	r, err := e.load(id)
 	switch {
-	case r == nil:
+	case errors.Is(err, ErrRunNotFound):
 		return nil, 0, ErrAskNotFound
+	case err != nil:
+		return nil, 0, err
 	case !r.isUsableBy(caller) && !r.isAddressedTo(ctx, caller, seq):
 		return nil, 0, ErrForbidden
 	}
@@ -119,11 +121,11 @@ func (e *Engine) AnswerShown(ctx context.Context, caller generators.Caller, askI
 	if len(question.Evidence) > 0 {
 		entry.Evidence = rendered
 	}
-	return e.index.inTurn(ctx, r, func(takenFrom string) error {
+	return e.residents.inTurn(ctx, r, func(takenFrom string) error {
 		r.mu.Lock()
 		defer r.mu.Unlock()
-		e.index.countTaken(r, takenFrom)
-		defer e.index.recountNow(r)
+		e.residents.countTaken(r, takenFrom)
+		defer e.residents.recountNow(r)
 		return r.recordAnswer(ctx, question, entry)
 	})
 }
@@ -140,10 +142,10 @@ func (r *trackedRun) recordAnswer(ctx context.Context, question *ask.Question, e
 	if err := open.checkAdmits(caller); err != nil { // another caller has adopted the run in the meantime
 		return err
 	}
-	if r.reservesForOwner(question, caller) {
+	if reservesForOwner(question, caller, r.owner()) {
 		return &OthersAnswerError{r.ownerName()}
 	}
-	if !r.engine.index.countAhead(r) {
+	if !r.engine.residents.countAhead(r) {
 		return errMustWait
 	}
 	if question.Kind == ask.KindSecret && entry.Answer.Action == ask.Accept {
@@ -170,7 +172,7 @@ func (r *trackedRun) loadQuestion(ctx context.Context, caller generators.Caller,
 		recorded, err := json.Marshal(asked.Question)
 		return asked.Question, recorded, err
 	}
-	asked, recorded, err := r.readAsked(ctx, seq)
+	asked, recorded, err := r.engine.readAsked(ctx, r.id, seq)
 	return asked.Question, recorded, err
 }
 
@@ -231,8 +233,8 @@ func (r *trackedRun) withdrawCall(c *generators.Call, reason string) {
 		if r.worker != nil {
 			reason = r.worker.maskText(reason)
 		}
-		withdrawn := runlog.Withdrawn{AskSeq: a.seq, Reason: runlog.TakenBack, Error: truncateText(reason)}
-		err := r.recordSettlement(ctx, a.seq, runlog.NewEntry(runlog.KindWithdrawn, withdrawn))
+		withdrawn := runlog.Withdrawn{AskSeq: a.Seq, Reason: runlog.TakenBack, Error: truncateText(reason)}
+		err := r.recordSettlement(ctx, a.Seq, runlog.NewEntry(runlog.KindWithdrawn, withdrawn))
 		if err != nil && !errors.Is(err, ErrSettled) && ctx.Err() == nil {
 			r.engine.logger.Error("withdrawing a question", "run", r.id, "err", err)
 			c.Settle(withdrawnReply(withdrawn)) // the generator goes on; the end of the run settles the question

@@ -2,11 +2,9 @@ package engine
 
 import (
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/photon-beam/beam/generators"
-	"github.com/photon-beam/beam/internal/humanize"
 	"github.com/photon-beam/beam/internal/runlog"
 	"github.com/photon-beam/beam/internal/runstate"
 )
@@ -29,23 +27,20 @@ func (r *trackedRun) applyEntry(e runlog.Entry) {
 	if err != nil {
 		r.engine.logger.Error("applying a log entry", "run", r.id, "err", err)
 	}
-	if change.From != r.State && r.poll != nil {
-		r.poll.stateChangedAt = e.Time.Round(0)
-	}
-	if r.loading {
-		return // nobody waits for the run, and the lists don't have it yet
-	}
 	from := change.From
 	if from == "" {
-		from = Running // it was listed before its start was recorded
+		from = Running // it counts as working since before its start was recorded
 	}
-	r.engine.counters.countStateChange(from, r.State, e.Seq == 1)
-	if from != r.State || change.Opened != nil || change.Settled != nil || change.FellAsleep != nil || change.Woke != nil || wasQueued != r.Queued {
-		r.engine.index.updateState(r, from, r.State)
+	if from != r.State || change.From == "" || change.Opened != nil || change.Settled != nil || change.FellAsleep != nil || change.Woke != nil || wasQueued != r.Queued {
+		r.engine.residents.updateState(r, from, r.State)
+		r.engine.watchers.notify(r.owner())
 		r.updateClock()
 	}
 	r.updateEvictionQueue()
 	r.wakeWaiters()
+	if wasQueued != r.Queued {
+		r.updatePin()
+	}
 }
 
 // entryEffects do in this process what an entry means, once it has been applied to the run's
@@ -78,18 +73,16 @@ func (r entryEffects) Claimed(runlog.Entry, runlog.Claimed) error {
 
 // Asked opens a question and schedules its expiry.
 func (r entryEffects) Asked(e runlog.Entry, asked runlog.Asked) error {
-	a := &openAsk{Ask: r.change.Opened, deadline: deadline{run: r.trackedRun, seq: e.Seq, due: asked.Deadline}}
+	a := &openAsk{Ask: r.change.Opened, run: r.trackedRun}
 	if r.worker != nil {
 		if c := r.worker.recordingCall; c != nil && r.worker.maskKey(c.Key) == asked.Key {
 			a.call, a.callIsCurrent, a.evidence = c, true, asked.Evidence // set before anybody can answer
 		}
 	}
 	r.openAsks = append(r.openAsks, a)
-	if !r.loading {
-		r.engine.deadlines.schedule(&a.deadline)
-		r.engine.index.addAsk(r.trackedRun, a)
-		r.notifySample(a)
-	}
+	r.engine.deadlines.note(asked.Deadline)
+	r.engine.watchers.notifyAudience(a.listed())
+	r.notifySample(a)
 	return nil
 }
 
@@ -113,16 +106,14 @@ func (r entryEffects) Stepped(runlog.Entry, runlog.Stepped) error { return nil }
 
 // Sleeping schedules the end of a sleep.
 func (r entryEffects) Sleeping(e runlog.Entry, data runlog.Sleeping) error {
-	s := &sleep{deadline: deadline{run: r.trackedRun, seq: e.Seq, due: data.Until}}
+	s := &sleep{Sleep: r.change.FellAsleep}
 	if r.worker != nil {
 		if c := r.worker.recordingCall; c != nil && r.worker.maskKey(c.Key) == data.Key {
 			s.call = c
 		}
 	}
 	r.sleeps = append(r.sleeps, s)
-	if !r.loading {
-		r.engine.deadlines.schedule(&s.deadline)
-	}
+	r.engine.deadlines.note(s.Until)
 	return nil
 }
 
@@ -132,17 +123,20 @@ func (r entryEffects) Woken(_ runlog.Entry, woken runlog.Woken) error {
 	}
 	s := r.findSleep(woken.SleepSeq)
 	r.sleeps = slices.DeleteFunc(r.sleeps, func(o *sleep) bool { return o == s })
-	if !r.loading {
-		r.engine.deadlines.cancel(&s.deadline)
-	}
-	r.deliverReply(s.call, s.seq, wokenReply)
+	r.deliverReply(s.call, s.Seq, wokenReply)
 	return nil
 }
 
 func (r entryEffects) Repeated(runlog.Entry, runlog.Repeated) error { return nil }
 
 func (r entryEffects) Adopted(runlog.Entry, runlog.Adopted) error {
-	r.engine.index.changeOwner(r.trackedRun, r.Adopter)
+	e := r.engine
+	former, bytes := r.owner(), e.storedBlobs(r.id)
+	e.residents.changeOwner(r.trackedRun, func() { r.adopter.Store(r.Adopter) })
+	e.disk.Add(former, -bytes)
+	e.disk.Add(r.owner(), bytes)
+	e.watchers.notify(former)
+	e.watchers.notify(r.owner())
 	return nil
 }
 
@@ -150,14 +144,12 @@ func (r entryEffects) Sampling(runlog.Entry, runlog.Sampling) error { return nil
 
 // Finished stops the run's generator and deletes its key.
 func (r entryEffects) Finished(_ runlog.Entry, f runlog.Finished) error {
-	if r.poll != nil {
-		end := f
-		end.Result, end.Content, end.ResultPreview = nil, nil, ""
-		r.poll.end = &end
-	}
 	r.stopGenerator(generators.ErrStopped)
 	if r.drivers > 0 && !isGeneratorEnd(f) {
-		r.engine.index.setReturning(r.trackedRun, true)
+		r.engine.residents.setReturning(r.trackedRun, true)
+	}
+	if r.drivers > 0 {
+		r.holdKey()
 	}
 	r.sleeps = nil
 	r.releaseKey()
@@ -165,28 +157,19 @@ func (r entryEffects) Finished(_ runlog.Entry, f runlog.Finished) error {
 		r.engine.logger.Error("deleting a run's key", "run", r.id, "err", err)
 	}
 	r.stopIdleTimer()
+	r.engine.uploaded.forget(r.id)
 	return nil
 }
 
-// Event keeps the latest status for callers who poll the run.
-func (r entryEffects) Event(e runlog.Entry) error {
-	if e.Kind != kindStatus || r.poll == nil {
-		return nil
-	}
-	s, err := runlog.Decode[generators.StatusEvent](e)
-	if err != nil {
-		return err
-	}
-	r.poll.latestStatus = strings.Clone(humanize.TruncateBytes(s.Text, maxStatusBytes, "…"))
-	return nil
-}
+func (r entryEffects) Event(runlog.Entry) error { return nil }
 
 // settleAsk closes a question. A generator that waits for it receives the reply.
 // A generator that is being replayed and has not reached the question yet
 // receives it there. A run without a generator is resumed.
 func (r *trackedRun) settleAsk(a *openAsk, reply func(*trackedRun) generators.Reply) {
-	r.forgetOpenAsk(a)
-	r.deliverReply(a.call, a.seq, reply)
+	r.openAsks = slices.DeleteFunc(r.openAsks, func(o *openAsk) bool { return o == a })
+	r.engine.watchers.notifyAudience(a.listed())
+	r.deliverReply(a.call, a.Seq, reply)
 }
 
 // deliverReply passes the reply to a call, which is nil if no generator here waits for
@@ -197,7 +180,7 @@ func (r *trackedRun) deliverReply(call *generators.Call, seq uint64, reply func(
 		call.Settle(reply(r))
 	case r.worker != nil && r.worker.history != nil:
 		r.worker.history.settleCall(seq, reply)
-	case r.canResume() && !r.loading:
+	case r.canResume():
 		r.queueResume()
 	}
 }

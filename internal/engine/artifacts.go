@@ -65,7 +65,7 @@ func (w *worker) storeArtifact(a *generators.Artifact) (*generators.Artifact, er
 	if err != nil {
 		return nil, asToolError(err)
 	}
-	w.addBlobRef(digest, size)
+	w.addBlobBytes(size)
 	stored.Body, stored.Digest = nil, digest
 	return &stored, nil
 }

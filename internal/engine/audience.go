@@ -3,7 +3,6 @@ package engine
 import (
 	"context"
 	"fmt"
-	"iter"
 	"slices"
 
 	"github.com/photon-beam/beam/ask"
@@ -23,18 +22,11 @@ func (e *OthersAnswerError) Error() string {
 // Is reports whether target is ErrOthersAnswer.
 func (e *OthersAnswerError) Is(target error) bool { return target == ErrOthersAnswer }
 
-// starter returns who started the run, or the zero Caller if that isn't known.
-func (r *trackedRun) starter() generators.Caller {
-	if !r.startedByPerson {
-		return generators.Caller{}
-	}
-	return generators.Caller{ID: r.Start.Owner}
-}
+// starter returns the person who started the run, or the zero Caller if that isn't known.
+func (r *trackedRun) starter() generators.Caller { return audience.Starter(r.Start.StartedBy()) }
 
 // admits reports whether a caller may answer the question.
-func (a *openAsk) admits(c generators.Caller) bool {
-	return a.Audience.Admits(c, a.run.starter(), a.run.isUsableBy(c))
-}
+func (a *openAsk) admits(c generators.Caller) bool { return admits(a.listed(), c) }
 
 // checkAdmits returns an error if a caller may not answer the question.
 func (a *openAsk) checkAdmits(c generators.Caller) error {
@@ -49,8 +41,8 @@ func (a *openAsk) checkAdmits(c generators.Caller) error {
 
 // reservesForOwner reports whether a question is for the run's owner, who isn't the caller;
 // see [audience.ReservesForOwner].
-func (r *trackedRun) reservesForOwner(q *ask.Question, c generators.Caller) bool {
-	return q != nil && audience.ReservesForOwner(q, c, generators.Caller{ID: r.owner()})
+func reservesForOwner(q *ask.Question, c generators.Caller, owner string) bool {
+	return q != nil && audience.ReservesForOwner(q, c, generators.Caller{ID: owner})
 }
 
 // isAddressedTo reports whether a question of the run, which may have been settled, is one
@@ -81,14 +73,17 @@ func (r *trackedRun) isAddressedTo(ctx context.Context, c generators.Caller, seq
 // Excludes returns who may answer a question of a run, for people, if the caller, who can
 // use the run, may not; otherwise it is empty.
 func (e *Engine) Excludes(caller generators.Caller, run string, q *ask.Question) string {
-	r, a := e.index.lookup(run), audience.Of(q)
-	if r != nil && r.reservesForOwner(q, caller) {
-		return r.ownerName()
-	}
-	if a == nil || r == nil || a.Admits(caller, r.starter(), r.isUsableBy(caller)) {
+	r, err := e.load(run)
+	if err != nil {
 		return ""
 	}
-	return a.String()
+	if reservesForOwner(q, caller, r.owner()) {
+		return r.ownerName()
+	}
+	if a := audience.Of(q); a != nil && !a.Admits(caller, r.starter(), r.isUsableBy(caller)) {
+		return a.String()
+	}
+	return ""
 }
 
 // withdrawUnanswerable withdraws the question of a call, which has just been recorded, if
@@ -101,12 +96,12 @@ func (w *worker) withdrawUnanswerable(c *generators.Call) error {
 	a := w.openAsks[i]
 	why := "nobody who can sign in here qualifies"
 	switch {
-	case a.Audience.NotCaller && !w.startedByPerson:
+	case a.Audience.NotCaller && w.starter().ID == "":
 		why = "it isn't known who started the run"
 	case w.engine.people == nil || w.engine.people(a.admits):
 		return nil
 	}
-	withdrawn := runlog.Withdrawn{AskSeq: a.seq, Reason: runlog.Unsupported, Error: fmt.Sprintf("it is for %s, and %s", a.Audience, why)}
+	withdrawn := runlog.Withdrawn{AskSeq: a.Seq, Reason: runlog.Unsupported, Error: fmt.Sprintf("it is for %s, and %s", a.Audience, why)}
 	return w.flushAndAppendRetrying(runlog.NewEntry(runlog.KindWithdrawn, withdrawn))
 }
 
@@ -162,92 +157,4 @@ func (w *worker) checkAudience(c *generators.Call, past *recordedCall) error {
 		return nil
 	}
 	return w.replayDiffersErrorf(past, "the question %q is now for others than when it was asked", c.Key)
-}
-
-// addressedAsks returns the open questions of runs that a caller can't use and that the
-// caller may answer, oldest first. Callers hold mu.
-func (x *index) addressedAsks(c generators.Caller) []*openAsk {
-	var asks []*openAsk
-	for a := range x.restricted {
-		if !a.run.isUsableBy(c) && a.admits(c) {
-			asks = append(asks, a)
-		}
-	}
-	slices.SortFunc(asks, compareAsked)
-	return asks
-}
-
-// answerableAsks yields the open questions that a caller may answer, and those of the caller's
-// runs that nobody may, oldest first, and that follow a question; see [index.asksAfter].
-func (x *index) answerableAsks(c generators.Caller, first *openAsk) iter.Seq[*openAsk] {
-	x.mu.RLock()
-	addressed := x.addressedAsks(c)
-	x.mu.RUnlock()
-	if first != nil {
-		addressed = slices.DeleteFunc(addressed, func(a *openAsk) bool { return compareAsked(a, first) <= 0 })
-	}
-	return func(yield func(*openAsk) bool) {
-		for a := range x.asksAfter(c, first) {
-			for len(addressed) > 0 && compareAsked(addressed[0], a) < 0 {
-				if !yield(addressed[0]) {
-					return
-				}
-				addressed = addressed[1:]
-			}
-			if (a.admits(c) || a.unanswerable.Load()) && !yield(a) {
-				return
-			}
-		}
-		for _, a := range addressed {
-			if !yield(a) {
-				return
-			}
-		}
-	}
-}
-
-// countAnswerableAsks counts the open questions that a caller may answer.
-func (x *index) countAnswerableAsks(c generators.Caller) int {
-	x.mu.RLock()
-	defer x.mu.RUnlock()
-	n := x.everyone.openAsks
-	if !usesAllRuns(c) {
-		n = 0
-		if o := x.owners[c.ID]; o != nil {
-			n = o.openAsks
-		}
-	}
-	for a := range x.restricted {
-		switch admitted, counted := a.admits(c) || a.unanswerable.Load() && a.run.isUsableBy(c), a.run.isUsableBy(c); {
-		case admitted && !counted:
-			n++
-		case counted && !admitted:
-			n--
-		}
-	}
-	return n
-}
-
-// trackAudience adds a new question to those that name who may answer, and notifies the
-// watchers of people who may. forgetAudience is its inverse. Callers hold mu.
-func (x *index) trackAudience(a *openAsk) {
-	if a.Audience != nil {
-		x.restricted[a] = struct{}{}
-		x.notifyAudience(a)
-	}
-}
-
-func (x *index) forgetAudience(a *openAsk) {
-	if a.Audience != nil {
-		delete(x.restricted, a)
-		x.notifyAudience(a)
-	}
-}
-
-func (x *index) notifyAudience(a *openAsk) {
-	for w, callers := range x.watching {
-		if slices.ContainsFunc(callers, a.admits) {
-			w.notify()
-		}
-	}
 }

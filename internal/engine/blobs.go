@@ -6,10 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/runlog"
+	"github.com/photon-beam/beam/internal/runlog/blob"
 )
 
 // Data that is too large for the log is in the blob store: the data of large
@@ -25,8 +27,7 @@ func (r *trackedRun) spillEntry(ctx context.Context, e runlog.Entry) (runlog.Ent
 	if err != nil {
 		return e, fmt.Errorf("storing a large %s: %w", e.Kind, err)
 	}
-	r.addBlobRef(digest, size)
-	r.spilledBytes += size
+	r.addBlobBytes(size)
 	e.Data, e.Blob = nil, digest
 	return e, nil
 }
@@ -50,44 +51,57 @@ func (r *trackedRun) undoSpill(stored, entries []runlog.Entry) {
 		if e.Blob == entries[i].Blob {
 			continue
 		}
-		size := int64(len(entries[i].Data))
-		r.spilledBytes -= size
-		if r.removeBlobRef(e.Blob, size) {
-			if err := r.engine.blobs.Remove(r.id, e.Blob); err != nil {
-				r.engine.logger.Error("deleting the blob of an entry that was not recorded", "run", r.id, "err", err)
-			}
+		if err := r.removeBlob(e.Blob, int64(len(entries[i].Data))); err != nil {
+			r.engine.logger.Error("deleting the blob of an entry that was not recorded", "run", r.id, "err", err)
 		}
 	}
-}
-
-// addBlobRef counts a reference to a blob. Callers hold mu.
-func (r *trackedRun) addBlobRef(digest string, size int64) {
-	if r.blobRefs == nil {
-		r.blobRefs = make(map[string]int)
-	}
-	r.blobRefs[digest]++
-	r.addBlobBytes(size)
 }
 
 // addBlobBytes changes how many bytes the run's blobs have, and its owner's disk. Callers
 // hold mu.
 func (r *trackedRun) addBlobBytes(n int64) {
 	r.blobBytes += n
-	if !r.loading {
-		r.engine.disk.Add(r.owner(), n)
-	}
+	r.engine.disk.Add(r.owner(), n)
 }
 
-// removeBlobRef uncounts a reference to a blob and reports whether it was the
-// last. Callers hold mu.
-func (r *trackedRun) removeBlobRef(digest string, size int64) bool {
+// removeBlob deletes a blob to which no entry came to refer, unless another entry refers to the
+// same content, or somebody has uploaded it. Callers hold mu.
+func (r *trackedRun) removeBlob(digest string, size int64) error {
 	r.addBlobBytes(-size)
-	if r.blobRefs[digest] > 1 {
-		r.blobRefs[digest]--
-		return false
+	if r.engine.uploaded.has(r.id, digest) {
+		return nil
 	}
-	delete(r.blobRefs, digest)
-	return true
+	for batch, err := range r.engine.log.Read(r.engine.ctx, r.id, 0) {
+		if err != nil {
+			return err
+		}
+		for _, entry := range batch {
+			if entry.Blob == digest {
+				return nil
+			}
+			entry, err := r.engine.loadSpilledData(r.id, entry)
+			if err != nil {
+				return err
+			}
+			var refs blobRefs
+			if err := entry.Visit(&refs); err != nil || slices.Contains(refs, digest) {
+				return err
+			}
+		}
+	}
+	return r.engine.blobs.Remove(r.id, digest)
+}
+
+// storedBlobs returns how many bytes a run's blobs have.
+func (e *Engine) storedBlobs(run string) int64 {
+	if e.blobs == nil {
+		return 0
+	}
+	n, err := e.blobs.RunSize(run)
+	if err != nil {
+		e.logger.Error("measuring the files of a run", "run", run, "err", err)
+	}
+	return n
 }
 
 // resultFile is what a result is called if it is damaged.
@@ -96,10 +110,16 @@ const resultFile = "the result"
 // openBlob opens a blob of a run; file is what people call it. If it is damaged, the error, or
 // that of reading it, is a [*runlog.DamagedError], which is logged.
 func (e *Engine) openBlob(run, digest, file string) (io.ReadSeekCloser, error) {
-	return e.blobs.OpenVerified(run, digest, func(reason error) error {
-		if e.index.lookup(run) != nil { // otherwise the run has been deleted, or recovery says more
+	return openBlob(e.blobs, run, digest, file, func(reason error) {
+		if e.Exists(run) { // otherwise it has been deleted
 			e.logger.Error("a stored file is damaged", "run", run, "file", file, "blob", digest, "err", reason)
 		}
+	})
+}
+
+func openBlob(blobs *blob.Store, run, digest, file string, damaged func(reason error)) (io.ReadSeekCloser, error) {
+	return blobs.OpenVerified(run, digest, func(reason error) error {
+		damaged(reason)
 		return &runlog.DamagedError{Run: run, File: file, Err: reason}
 	})
 }
@@ -107,10 +127,14 @@ func (e *Engine) openBlob(run, digest, file string) (io.ReadSeekCloser, error) {
 // loadSpilledData returns the entry with its data, read from the blob store if it
 // was spilled.
 func (e *Engine) loadSpilledData(run string, entry runlog.Entry) (runlog.Entry, error) {
+	return readSpilled(run, entry, e.openBlob)
+}
+
+func readSpilled(run string, entry runlog.Entry, open func(run, digest, file string) (io.ReadSeekCloser, error)) (runlog.Entry, error) {
 	if entry.Blob == "" {
 		return entry, nil
 	}
-	f, err := e.openBlob(run, entry.Blob, fmt.Sprintf("entry %d (%s)", entry.Seq, entry.Kind))
+	f, err := open(run, entry.Blob, fmt.Sprintf("entry %d (%s)", entry.Seq, entry.Kind))
 	if err != nil {
 		return entry, err
 	}
@@ -118,6 +142,20 @@ func (e *Engine) loadSpilledData(run string, entry runlog.Entry) (runlog.Entry, 
 	_, err = b.ReadFrom(f)
 	entry.Data, entry.Blob = b.Bytes(), ""
 	return entry, errors.Join(err, f.Close())
+}
+
+// LoadEntry returns a function that returns an entry with its data, read from the blob store if it was too large for
+// the log. If that is damaged, it returns an entry that says so to readers, in its place.
+func LoadEntry(blobs *blob.Store) func(run string, entry runlog.Entry) (runlog.Entry, error) {
+	return func(run string, entry runlog.Entry) (runlog.Entry, error) {
+		loaded, err := readSpilled(run, entry, func(run, digest, file string) (io.ReadSeekCloser, error) {
+			return openBlob(blobs, run, digest, file, func(error) {})
+		})
+		if told, ok := tellDamage(entry, err); ok {
+			return told, nil
+		}
+		return loaded, err
+	}
 }
 
 // tellDamage returns an entry that says to readers that the data of another is damaged, in
@@ -152,40 +190,4 @@ func (r *trackedRun) blobOpener(files []ask.FileRef) func(string) (io.ReadCloser
 		}
 		return r.engine.openBlob(r.id, digest, name)
 	}
-}
-
-// countBlobRefs counts the blobs that an entry refers to.
-func (r *trackedRun) countBlobRefs(entry runlog.Entry) error {
-	switch {
-	case entry.Blob != "":
-		r.addBlobRef(entry.Blob, 0)
-	case entry.Kind == "artifact":
-		a, err := runlog.Decode[generators.Artifact](entry)
-		if err != nil {
-			return err
-		}
-		if a.Digest != "" {
-			r.addBlobRef(a.Digest, a.Size)
-		}
-	case entry.Kind == runlog.KindFinished:
-		f, err := runlog.Decode[runlog.Finished](entry)
-		if err != nil {
-			return err
-		}
-		if f.ContentBlob != "" {
-			r.addBlobRef(f.ContentBlob, f.ContentSize)
-		}
-		if f.ResultBlob != "" {
-			r.addBlobRef(f.ResultBlob, f.ResultSize)
-		}
-	case entry.Kind == runlog.KindAnswered:
-		a, err := runlog.Decode[runlog.Answered](entry)
-		if err != nil {
-			return err
-		}
-		for _, f := range a.Answer.Files {
-			r.addBlobRef(f.Digest, f.Size)
-		}
-	}
-	return nil
 }

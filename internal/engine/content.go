@@ -30,7 +30,7 @@ func (w *worker) addContent(f *runlog.Finished) error {
 	return w.retryTransient(func() error {
 		digest, size, err := w.storeBytes(content)
 		if err == nil {
-			w.addBlobRef(digest, size)
+			w.addBlobBytes(size)
 			f.ContentBlob = digest
 		}
 		return asToolError(err)

@@ -1,9 +1,11 @@
 package engine
 
 import (
-	"slices"
-	"sync/atomic"
+	"context"
+	"errors"
 	"time"
+
+	"github.com/photon-beam/beam/internal/runlist"
 )
 
 // Counts are the numbers that [Engine.Counts] returns.
@@ -13,76 +15,41 @@ type Counts struct {
 	Followers int           // of runs: streams, pages and calls
 }
 
-// Counts returns the current numbers. Its cost doesn't depend on how many runs
-// there are.
-func (e *Engine) Counts() Counts {
+// Counts returns the current numbers. The error is that of reading rows.
+func (e *Engine) Counts() (Counts, error) {
+	counts, err := e.rows.CountRuns(context.Background())
 	c := Counts{
 		Runs:      make(map[State]int, len(States)),
-		Followers: int(e.counters.followers.Load()),
+		Followers: int(e.followers.Load()),
 		Resident:  e.evictionQueue.count(),
 	}
-	for i, s := range States {
-		c.Runs[s] = int(e.counters.runs[i].Load())
+	for _, s := range States {
+		c.Runs[s] = counts[s]
 	}
-	return c
+	return c, err
 }
 
 // CountOpenAsksByAge counts the open questions of all owners by age. bounds are in
 // ascending order. open[i] is the number of questions that are younger than
 // bounds[i], but not than the bound before; the last element counts the rest.
-// oldest is the age of the oldest question, or 0 if none is open. The method
-// walks the list: a million questions take some tenths of a second.
-func (e *Engine) CountOpenAsksByAge(bounds ...time.Duration) (open []int, oldest time.Duration) {
-	open = make([]int, len(bounds)+1)
-	now := time.Now()
-	for a := range e.index.allAsks(nil) {
-		age := max(0, now.Sub(a.AskedAt))
-		i, _ := slices.BinarySearch(bounds, age+1)
-		open[i]++
-		oldest = max(oldest, age)
+// oldest is the age of the oldest question, or 0 if none is open. The error is that of reading
+// rows.
+func (e *Engine) CountOpenAsksByAge(bounds ...time.Duration) (open []int, oldest time.Duration, err error) {
+	ctx, now := context.Background(), time.Now()
+	first, err := e.rows.Asks(ctx, runlist.AskFilter{}, Position{}, 1)
+	if err == nil && len(first) > 0 {
+		oldest = max(0, now.Sub(first[0].AskedAt))
 	}
-	return open, oldest
-}
-
-// counters are updated with every change. They may be used from several goroutines.
-type counters struct {
-	runs      [len(States)]atomic.Int64 // in the order of States
-	followers atomic.Int64
-}
-
-func (c *counters) addToState(s State, n int64) {
-	for i := range States {
-		if States[i] == s {
-			c.runs[i].Add(n)
-		}
+	all, countErr := e.rows.CountOf(ctx, "")
+	err = errors.Join(err, countErr)
+	left := all.Asks // of which those that are older are counted next
+	for _, bound := range bounds {
+		older, countErr := e.rows.CountAsks(ctx, now.Add(-bound))
+		err = errors.Join(err, countErr)
+		open = append(open, max(0, left-older))
+		left = older
 	}
-}
-
-// countStateChange counts a change of a run's state. The run's first entry only
-// adds to the new state.
-func (c *counters) countStateChange(from, to State, first bool) {
-	switch {
-	case first:
-		c.addToState(to, 1)
-	case from != to:
-		c.addToState(from, -1)
-		c.addToState(to, 1)
-	}
-}
-
-// uncountRun uncounts a run that is removed. Callers hold r.mu.
-func (c *counters) uncountRun(r *trackedRun) {
-	if r.Last == 0 {
-		return // it was never recorded
-	}
-	c.addToState(r.State, -1)
-}
-
-// countRuns counts the runs that were read from the log.
-func (c *counters) countRuns(runs []*trackedRun) {
-	for _, r := range runs {
-		c.addToState(r.State, 1)
-	}
+	return append(open, left), oldest, err
 }
 
 // count returns the number of runs that could be evicted.

@@ -1,153 +1,164 @@
 package engine
 
 import (
-	"cmp"
 	"errors"
-	"strings"
+	"slices"
 	"sync"
 	"time"
 
-	"github.com/google/btree"
+	"github.com/photon-beam/beam/internal/runlist"
 	"github.com/photon-beam/beam/internal/runlog"
 )
 
-// A deadline is when a question expires or a sleep ends. It is part of an openAsk or a
-// sleep, and guarded by the run's mu.
-type deadline struct {
-	run *trackedRun
-	seq uint64 // of the question or the sleep
-	// due is the recorded time or, if what is due could not be recorded then, the time of
-	// the next attempt; zero if there is no deadline.
-	due time.Time
-}
-
-// deadlines expire open questions and end sleeps. There is one timer, for the earliest
-// deadline: a timer for each of a million questions would take a quarter of a gigabyte.
-// If many deadlines pass at once, few are handled at a time. The methods may be called
-// from several goroutines.
+// deadlines expire open questions and end sleeps when they are due, as their rows say. If many
+// are due at once, few are handled at a time. The methods may be called from several
+// goroutines.
 type deadlines struct {
+	engine *Engine
 	passed queue
 
-	mu    sync.Mutex
-	byDue *btree.BTreeG[*deadline]
-	timer *time.Timer
-}
-
-func newDeadlines() *deadlines {
-	return &deadlines{byDue: btree.NewG(btreeDegree, func(a, b *deadline) bool {
-		if c := a.due.Compare(b.due); c != 0 {
-			return c < 0
-		}
-		return cmp.Or(strings.Compare(a.run.id, b.run.id), cmp.Compare(a.seq, b.seq)) < 0
-	})}
-}
-
-// schedule adds a deadline unless it is zero. It must not change until it has passed or
-// been canceled.
-func (d *deadlines) schedule(l *deadline) {
-	if l.due.IsZero() {
-		return
-	}
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.byDue.ReplaceOrInsert(l)
-	d.setTimer()
-}
-
-// scheduleAll adds the deadlines of runs that were read from the log.
-func (d *deadlines) scheduleAll(runs []*trackedRun) {
-	for _, r := range runs {
-		r.mu.Lock()
-		for _, a := range r.openAsks {
-			d.schedule(&a.deadline)
-		}
-		for _, s := range r.sleeps {
-			d.schedule(&s.deadline)
-		}
-		r.mu.Unlock()
-	}
-}
-
-// cancel removes a deadline.
-func (d *deadlines) cancel(l *deadline) {
-	if l.due.IsZero() {
-		return
-	}
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if _, found := d.byDue.Delete(l); found {
-		d.setTimer()
-	}
-}
-
-// stop removes all deadlines.
-func (d *deadlines) stop() {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.byDue.Clear(false)
-	d.setTimer()
+	mu     sync.Mutex
+	timer  *time.Timer // nil before start
+	next   time.Time   // when the timer fires; zero while what is due is being handled
+	noted  time.Time   // the first that was noted meanwhile
+	closed bool
 }
 
 // maxTimerDelay bounds the delay of the timer, because a timer stands still while the
 // machine is suspended, and the time doesn't.
 const maxTimerDelay = time.Minute
 
-// setTimer sets the timer for the earliest deadline. Callers hold mu.
-func (d *deadlines) setTimer() {
-	first, found := d.byDue.Min()
-	if !found {
-		if d.timer != nil {
-			d.timer.Stop()
-		}
-		return
-	}
-	delay := min(time.Until(first.due), maxTimerDelay)
-	if d.timer == nil {
-		d.timer = time.AfterFunc(delay, d.handlePassed)
-	} else {
-		d.timer.Reset(delay)
-	}
-}
-
-// handlePassed queues what is due.
-func (d *deadlines) handlePassed() {
+// start begins to handle what is due.
+func (d *deadlines) start() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	now := time.Now()
-	for first, found := d.byDue.Min(); found && !first.due.After(now); first, found = d.byDue.Min() {
-		d.byDue.DeleteMin()
-		d.passed.add(func() { first.run.handleDeadline(first) })
+	if d.timer == nil && !d.closed {
+		d.timer = time.AfterFunc(0, d.handleDue)
 	}
-	d.setTimer()
 }
 
-// handleDeadline expires the question or ends the sleep of a deadline that has passed,
-// unless that has been settled in the meantime.
-func (r *trackedRun) handleDeadline(l *deadline) {
+// stop ends that.
+func (d *deadlines) stop() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.closed = true
+	if d.timer != nil {
+		d.timer.Stop()
+	}
+}
+
+// note notes that something has become due at a time; zero means never.
+func (d *deadlines) note(due time.Time) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	switch {
+	case due.IsZero() || d.closed:
+	case d.timer == nil: // start reads the rows
+	case d.next.IsZero():
+		d.noted = earliest(d.noted, due)
+	case due.Before(d.next):
+		d.setTimer(due)
+	}
+}
+
+// setTimer sets the timer for a time. Callers hold mu.
+func (d *deadlines) setTimer(at time.Time) {
+	d.next = at
+	d.timer.Reset(min(max(time.Until(at), 0), maxTimerDelay))
+}
+
+func earliest(a, b time.Time) time.Time {
+	if a.IsZero() || b.Before(a) {
+		return b
+	}
+	return a
+}
+
+// handleDue handles what is due, and sets the timer for what will be due next.
+func (d *deadlines) handleDue() {
+	d.mu.Lock()
+	d.next, d.noted = time.Time{}, time.Time{}
+	d.mu.Unlock()
+	next, err := d.handleRuns(time.Now())
+	if err != nil {
+		d.engine.logger.Error("finding out what is due", "err", err)
+		next = time.Now().Add(retryInterval)
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if !d.closed {
+		d.setTimer(earliest(d.noted, next))
+	}
+}
+
+// handleRuns handles what is due at a time, and returns when it is to be called again.
+func (d *deadlines) handleRuns(now time.Time) (next time.Time, err error) {
+	next = now.Add(maxTimerDelay)
+	var handling sync.WaitGroup
+	var mu sync.Mutex
+	for row, err := range eachRow(d.engine.rows.Due, (*runlist.Row).Due) {
+		if err != nil {
+			return next, err
+		}
+		if due := row.Due(); due.After(now) {
+			next = earliest(next, due)
+			break
+		}
+		handling.Add(1)
+		d.passed.add(func() {
+			defer handling.Done()
+			if wait := d.engine.handleDeadlines(row.ID, now); wait > 0 {
+				mu.Lock()
+				defer mu.Unlock()
+				next = earliest(next, time.Now().Add(wait))
+			}
+		})
+	}
+	handling.Wait()
+	return next, nil
+}
+
+// handleDeadlines expires the questions of a run that are due, and ends its sleeps. If that
+// can't be recorded, it returns how long to wait before another attempt.
+func (e *Engine) handleDeadlines(run string, now time.Time) (wait time.Duration) {
+	r, err := e.load(run)
+	if err != nil {
+		return e.retryDeadline(run, err)
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.engine.ctx.Err() != nil {
-		return
+	for _, a := range slices.Clone(r.openAsks) {
+		if !a.Deadline.IsZero() && !a.Deadline.After(now) {
+			wait = max(wait, e.retryDeadline(run, r.expireAsk(a)))
+		}
 	}
-	if a := r.findOpenAsk(l.seq); a != nil && &a.deadline == l {
-		r.expireAsk(a)
-	} else if s := r.findSleep(l.seq); s != nil && &s.deadline == l {
-		r.endSleep(s)
+	for _, s := range slices.Clone(r.sleeps) {
+		if !s.Until.After(now) {
+			wait = max(wait, e.retryDeadline(run, r.endSleep(s)))
+		}
 	}
+	return wait
+}
+
+// retryDeadline returns how long to wait after an error before the next attempt; 0 if there is
+// nothing more to do.
+func (e *Engine) retryDeadline(run string, err error) time.Duration {
+	switch {
+	case err == nil || e.ctx.Err() != nil || errors.Is(err, ErrSettled) || errors.Is(err, errRunOver) || errors.Is(err, ErrRunNotFound):
+		return 0
+	case IsTransient(err):
+		return retryInterval
+	}
+	e.logger.Error("expiring a question, or ending a sleep", "run", run, "err", err)
+	return maxRetryWait
 }
 
 // expireAsk withdraws a question whose deadline has passed. Callers hold mu.
-func (r *trackedRun) expireAsk(a *openAsk) {
-	ctx := r.engine.ctx
-	err := r.recordSettlement(ctx, a.seq, runlog.NewEntry(runlog.KindWithdrawn, runlog.Withdrawn{AskSeq: a.seq, Reason: runlog.Expired}))
-	if err == nil || errors.Is(err, ErrSettled) || ctx.Err() != nil {
-		return
+func (r *trackedRun) expireAsk(a *openAsk) error {
+	if r.findOpenAsk(a.Seq) != a {
+		return nil
 	}
-	r.engine.logger.Error("withdrawing an expired question", "run", r.id, "err", err)
-	if r.findOpenAsk(a.seq) == a {
-		a.due, a.callIsCurrent = time.Now().Add(maxRetryWait), false
-		r.engine.deadlines.schedule(&a.deadline)
-	}
+	return r.recordSettlement(r.engine.ctx, a.Seq, runlog.NewEntry(runlog.KindWithdrawn, runlog.Withdrawn{AskSeq: a.Seq, Reason: runlog.Expired}))
 }
 
 // deadlineAfter returns the deadline of a question that is asked now; zero if the

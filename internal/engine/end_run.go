@@ -69,7 +69,7 @@ func isGeneratorEnd(f runlog.Finished) bool {
 func (r *trackedRun) endEntries(f runlog.Finished) []runlog.Entry {
 	entries := make([]runlog.Entry, 0, len(r.openAsks)+1)
 	for _, a := range r.openAsks {
-		entries = append(entries, runlog.NewEntry(runlog.KindWithdrawn, runlog.Withdrawn{AskSeq: a.seq, Reason: runlog.RunEnded}))
+		entries = append(entries, runlog.NewEntry(runlog.KindWithdrawn, runlog.Withdrawn{AskSeq: a.Seq, Reason: runlog.RunEnded}))
 	}
 	return append(entries, runlog.NewEntry(runlog.KindFinished, f))
 }
@@ -108,12 +108,6 @@ func (r *trackedRun) suspendOrInterrupt() error {
 // stopGenerator detaches the worker and asks its generator to return. Whatever the
 // generator still yields is ignored. Callers hold mu.
 func (r *trackedRun) stopGenerator(cause error) {
-	for _, a := range r.openAsks {
-		r.engine.deadlines.cancel(&a.deadline)
-	}
-	for _, s := range r.sleeps {
-		r.engine.deadlines.cancel(&s.deadline)
-	}
 	if r.worker == nil {
 		return
 	}
@@ -142,8 +136,8 @@ func (r *trackedRun) recordEndLater(f runlog.Finished) {
 			r.retryInBackground(func() error { return r.tryRecordEnd(f) })
 			r.mu.Lock()
 			defer r.mu.Unlock()
-			r.endPending = false           // after a permanent failure, the run can be ended again
-			r.engine.index.markInactive(r) // ended or not, the run has no generator
+			r.endPending = false // after a permanent failure, the run can be ended again
+			r.setInactive(true)  // ended or not, the run has no generator
 		}()
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"errors"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/photon-beam/beam/ask"
@@ -20,6 +21,7 @@ import (
 	"github.com/photon-beam/beam/internal/budget"
 	"github.com/photon-beam/beam/internal/engine/keyring"
 	"github.com/photon-beam/beam/internal/recording"
+	"github.com/photon-beam/beam/internal/runlist"
 	"github.com/photon-beam/beam/internal/runlog"
 	"github.com/photon-beam/beam/internal/runlog/blob"
 )
@@ -33,7 +35,10 @@ type Options struct {
 	// offers all. Runs of other photons continue, and their questions can be answered.
 	Offers func(name string) bool
 	Log    runlog.Log
-	Blobs  *blob.Store
+	// Rows are the rows of Log. If it is nil, Log may be a [runlist.Store]; the rows of any
+	// other log are in memory.
+	Rows  runlist.Rows
+	Blobs *blob.Store
 	// KeyDir is the folder for the keys of secret answers. If it is empty, the
 	// keys are kept in memory, which is right for an ephemeral log only.
 	KeyDir string
@@ -69,6 +74,7 @@ type Options struct {
 type Engine struct {
 	photons       *generators.Registry
 	log           runlog.Log
+	rows          runlist.Rows
 	blobs         *blob.Store
 	allowAll      bool
 	offers        func(name string) bool // nil for all
@@ -82,15 +88,19 @@ type Engine struct {
 	supervisor    Supervisor                                        // nil if there is none
 	people        func(qualifies func(generators.Caller) bool) bool // nil if anybody may sign in
 	keys          *keyring.Keyring
-	index         *index
+	residents     *residents
+	watchers      watchers
+	unanswerable  unanswerableAsks
+	promises      promises
 	evictionQueue evictionQueue
 	resumes       resumeQueue
 	exclusive     exclusiveRuns
-	deadlines     *deadlines
+	deadlines     deadlines
 	stalledWrites stalledWrites
 	messages      *recording.Recorder
-	counters      counters
+	followers     atomic.Int64 // streams, pages and calls
 	unkept        unkeptContents
+	uploaded      uploadedFiles
 	uploads       *budget.Budget // in progress
 	disk          *budget.Budget // bytes of blobs
 	meter         Meter
@@ -115,12 +125,20 @@ func New(o Options) *Engine {
 	e := &Engine{
 		photons: o.Photons, log: o.Log, blobs: o.Blobs, ephemeral: o.Ephemeral, skipSleeps: o.SkipSleeps,
 		allowAll: o.AllowAll, offers: o.Offers, program: o.Program, policy: o.Policy, limits: o.Limits.withDefaults(), audit: o.Audit, logger: o.Logger,
-		keys: keyring.New(o.KeyDir), deadlines: newDeadlines(),
-		resumes:   resumeQueue{retries: make(map[*resumeAttempt]*time.Timer)},
-		exclusive: exclusiveRuns{byKey: make(map[exclusiveKey][]*trackedRun)},
-		meter:     o.Meter, tracer: o.Tracer, supervisor: o.Supervisor, runURL: o.RunURL, people: o.People,
+		keys:    keyring.New(o.KeyDir),
+		resumes: resumeQueue{retries: make(map[*resumeAttempt]*time.Timer)},
+		meter:   o.Meter, tracer: o.Tracer, supervisor: o.Supervisor, runURL: o.RunURL, people: o.People,
 	}
-	e.index = newIndex(budget.New(budget.Working, e.limits.Working))
+	e.rows = o.Rows
+	if s, ok := o.Log.(runlist.Store); ok && e.rows == nil {
+		e.rows = s
+	}
+	if e.rows == nil {
+		m := runlist.NewMemory(o.Log, LoadEntry(o.Blobs))
+		e.log, e.rows = m, m
+	}
+	e.deadlines.engine, e.exclusive.engine = e, e
+	e.residents = newResidents(budget.New(budget.Working, e.limits.Working))
 	e.uploads, e.disk = budget.New(budget.Uploads, e.limits.Uploads), budget.New(budget.Disk, e.limits.Disk)
 	if e.program == nil {
 		e.program = func() string { return "" }
@@ -139,7 +157,7 @@ func New(o Options) *Engine {
 	if !o.Ephemeral {
 		recordings = e.blobs
 	}
-	e.messages = recording.NewRecorder(recordings, func(run string) bool { return e.index.lookup(run) != nil }, e.logger)
+	e.messages = recording.NewRecorder(recordings, e.Exists, e.logger)
 	e.generatorCtx = context.Background()
 	if o.Root != "" {
 		e.generatorCtx = generators.WithRoot(e.generatorCtx, o.Root)
@@ -169,21 +187,17 @@ func (e *Engine) Cancel(ctx context.Context, caller generators.Caller, id, surfa
 	return nil
 }
 
-// findRun returns a run if caller may access it.
+// findRun returns a run if caller may access it. The error is [ErrRunNotFound],
+// [ErrForbidden], or that of reading its row.
 func (e *Engine) findRun(caller generators.Caller, id string) (*trackedRun, error) {
-	r := e.index.lookup(id)
-	switch {
-	case r == nil:
-		return nil, ErrRunNotFound
-	case !r.isUsableBy(caller):
+	r, err := e.load(id)
+	if err != nil {
+		return nil, err
+	}
+	if !r.isUsableBy(caller) {
 		return nil, ErrForbidden
 	}
 	return r, nil
-}
-
-// isUsableBy reports whether a caller may see, answer and stop the run.
-func (r *trackedRun) isUsableBy(c generators.Caller) bool {
-	return c.ID != "" && (c.ID == r.owner() || usesAllRuns(c))
 }
 
 // Closing returns a channel that is closed when the engine no longer accepts runs.
@@ -197,10 +211,10 @@ func (e *Engine) Closing() <-chan struct{} { return e.closing }
 func (e *Engine) Close(ctx context.Context) error {
 	e.stopAccepting()
 	e.resumes.queueAllRetries()
-	e.index.stopAccepting()
-	e.index.waitIdle(ctx)
+	e.residents.stopAccepting()
+	e.residents.waitIdle(ctx)
 	e.deadlines.stop()
-	for _, r := range e.index.allRuns() {
+	for _, r := range e.residents.all() {
 		if err := r.suspendOrInterrupt(); err != nil {
 			e.logger.Error("suspending a run", "run", r.id, "err", err)
 		}

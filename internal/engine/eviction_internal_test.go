@@ -60,7 +60,7 @@ func newWaitingRun(t *testing.T, l runlog.Log) (*Engine, Info) {
 func TestFailedRunIsNotResident(t *testing.T) {
 	l := &readOnlyLog{Log: runlog.NewMemory()}
 	e, info := newWaitingRun(t, l)
-	r := e.index.lookup(info.ID)
+	r := e.residents.find(info.ID)
 	r.mu.Lock()
 	if e.evictionQueue.runs.Len() != 1 {
 		t.Error("a durable run that waits is not evictable")
@@ -81,7 +81,7 @@ func TestRunThatJustResumedIsNotEvicted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e, info := newWaitingRun(t, runlog.NewMemory())
 		defer e.Close(t.Context())
-		r := e.index.lookup(info.ID)
+		r := e.residents.find(info.ID)
 		lives := func() bool {
 			r.mu.Lock()
 			defer r.mu.Unlock()

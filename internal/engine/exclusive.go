@@ -1,19 +1,23 @@
 package engine
 
 import (
-	"slices"
+	"context"
 	"sync"
 
 	"github.com/photon-beam/beam/internal/runlog"
 )
 
-// exclusiveRuns has the unfinished runs of photons with generators.Options.Exclusive. Of
-// those with the same key, the first may work, and the others are queued in the order
-// in which they joined. Its methods may be called from several goroutines.
+// exclusiveRuns are the unfinished runs of photons with generators.Options.Exclusive. Of those
+// with the same key, the first may work, and the others are queued in the order in which they
+// started, as their rows say. Its methods may be called from several goroutines.
 type exclusiveRuns struct {
-	mu    sync.Mutex
-	byKey map[exclusiveKey][]*trackedRun
-	// paused means that no run follows one that leaves, because the runs in the log are
+	engine   *Engine
+	starting sync.Mutex // held while a run with a key starts
+
+	mu sync.Mutex
+	// returning has the number of generators of ended runs with a key that have yet to return.
+	returning map[exclusiveKey]int
+	// paused means that no run follows one that has ended, because the runs in the log are
 	// still being recovered.
 	paused bool
 }
@@ -24,82 +28,119 @@ func (r *trackedRun) exclusiveKey() exclusiveKey {
 	return exclusiveKey{r.Start.Photon, r.Start.Exclusive}
 }
 
-// join adds a run with a key to the end of its queue. It reports whether the run is the
-// first there. A run without a key always is.
-func (x *exclusiveRuns) join(r *trackedRun) (first bool) {
+// join reports whether a run that is about to start is the first with its key. No other starts
+// until release is called. A run without a key always is.
+func (x *exclusiveRuns) join(ctx context.Context, r *trackedRun) (first bool, release func(), err error) {
 	if r.Start.Exclusive == "" {
-		return true
+		return true, func() {}, nil
 	}
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	k := r.exclusiveKey()
-	x.byKey[k] = append(x.byKey[k], r)
-	return len(x.byKey[k]) == 1
+	x.starting.Lock()
+	other, err := x.engine.rows.FirstOf(ctx, r.Start.Photon, r.Start.Exclusive)
+	if err != nil {
+		x.starting.Unlock()
+		return false, nil, err
+	}
+	return other == nil && !x.isReturning(r.exclusiveKey()), x.starting.Unlock, nil
 }
 
-// leave removes a run, which has ended, and lets the next one of its queue start.
-func (x *exclusiveRuns) leave(r *trackedRun) {
-	if r.Start.Exclusive == "" {
-		return
-	}
+func (x *exclusiveRuns) isReturning(k exclusiveKey) bool {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	k := r.exclusiveKey()
-	queue := x.byKey[k]
-	i := slices.Index(queue, r)
-	if i < 0 {
-		return
+	return x.returning[k] > 0
+}
+
+// addReturning adds to the number of generators of ended runs that have yet to return.
+func (x *exclusiveRuns) addReturning(k exclusiveKey, n int) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.returning == nil {
+		x.returning = make(map[exclusiveKey]int)
 	}
-	if queue = slices.Delete(queue, i, i+1); len(queue) == 0 {
-		delete(x.byKey, k)
-		return
+	if x.returning[k] += n; x.returning[k] == 0 {
+		delete(x.returning, k)
 	}
-	if x.byKey[k] = queue; i == 0 && !x.paused {
-		queue[0].engine.resumes.pending.add(queue[0].startIfFirst)
+}
+
+// holdKey keeps the run's key until releaseKey is called, because the run has ended while its
+// generator may still be in a step, or clean up. Callers hold mu.
+func (r *trackedRun) holdKey() {
+	if r.Start.Exclusive != "" && !r.holdsKey {
+		r.holdsKey = true
+		r.engine.exclusive.addReturning(r.exclusiveKey(), 1)
 	}
 }
 
 // releaseKey lets the next run with the key start if this one has ended, and its generator
-// has returned: one that was stopped may still be in a step, or clean up. Callers hold mu.
+// has returned. Callers hold mu.
 func (r *trackedRun) releaseKey() {
-	if r.State.Ended() && r.drivers == 0 {
-		r.engine.exclusive.leave(r)
+	if r.Start.Exclusive == "" || !r.State.Ended() || r.drivers > 0 {
+		return
 	}
+	if r.holdsKey {
+		r.holdsKey = false
+		r.engine.exclusive.addReturning(r.exclusiveKey(), -1)
+	}
+	r.engine.exclusive.startNext(r.exclusiveKey())
 }
 
-// isFirst reports whether a run is the first of its queue.
-func (x *exclusiveRuns) isFirst(r *trackedRun) bool {
+// startNext starts the first run with a key if it is queued.
+func (x *exclusiveRuns) startNext(k exclusiveKey) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	queue := x.byKey[r.exclusiveKey()]
-	return len(queue) > 0 && queue[0] == r
+	if k.key == "" || x.paused {
+		return
+	}
+	e := x.engine
+	e.resumes.pending.add(func() {
+		first, err := e.rows.FirstOf(context.Background(), k.photon, k.key)
+		var r *trackedRun
+		if err == nil && first != nil && first.Queued {
+			r, err = e.load(first.ID)
+		}
+		if err != nil {
+			e.logger.Error("finding the next run with a key", "photon", k.photon, "key", k.key, "err", err)
+		}
+		if r != nil {
+			r.startIfFirst()
+		}
+	})
 }
 
-// load adds the unfinished runs that were read from the log, in the order of their start.
-// Those that have begun precede the others. It pauses the queues.
-func (x *exclusiveRuns) load(runs []*trackedRun) {
-	runs = slices.DeleteFunc(slices.Clone(runs), func(r *trackedRun) bool { return r.State.Ended() || r.Start.Exclusive == "" })
-	slices.SortStableFunc(runs, func(a, b *trackedRun) int { return a.StartedAt.Compare(b.StartedAt) })
-	for _, queued := range []bool{false, true} {
-		for _, r := range runs {
-			if r.Queued == queued {
-				x.join(r)
-			}
-		}
+// isFirst reports whether a queued run's turn has come.
+func (x *exclusiveRuns) isFirst(r *trackedRun) bool {
+	if x.isReturning(r.exclusiveKey()) {
+		return false
 	}
+	first, err := x.engine.rows.FirstOf(context.Background(), r.Start.Photon, r.Start.Exclusive)
+	if err != nil {
+		x.engine.logger.Error("finding the first run with a key", "run", r.id, "err", err)
+	}
+	return first != nil && first.ID == r.id
+}
+
+// pause lets no run follow one that has ended until resume is called.
+func (x *exclusiveRuns) pause() {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	x.paused = true
 }
 
-// resume lets the first runs of all queues start.
-func (x *exclusiveRuns) resume() {
+// resume lets the first runs with their keys start.
+func (x *exclusiveRuns) resume() error {
 	x.mu.Lock()
-	defer x.mu.Unlock()
 	x.paused = false
-	for _, queue := range x.byKey {
-		queue[0].engine.resumes.pending.add(queue[0].startIfFirst)
+	x.mu.Unlock()
+	done := make(map[exclusiveKey]bool)
+	for row, err := range eachRow(x.engine.rows.Queued, startOf) {
+		if err != nil {
+			return err
+		}
+		if k := (exclusiveKey{row.Start.Photon, row.Start.Exclusive}); !done[k] {
+			done[k] = true
+			x.startNext(k)
+		}
 	}
+	return nil
 }
 
 // startIfFirst starts a queued run whose turn it is.
@@ -108,19 +149,6 @@ func (r *trackedRun) startIfFirst() {
 	defer r.mu.Unlock()
 	if r.Queued && r.canResume() {
 		r.queueResume()
-	}
-}
-
-// setInactive notes that the run waits for another one with its key, which doesn't count as
-// working, or that its turn has come. Callers hold mu.
-func (r *trackedRun) setInactive(inactive bool) {
-	switch {
-	case r.loading:
-		r.inactive = inactive
-	case inactive:
-		r.engine.index.markInactive(r)
-	default:
-		r.engine.index.markActive(r)
 	}
 }
 

@@ -27,8 +27,8 @@ func (r *trackedRun) readEntries(batches iter.Seq2[[]runlog.Entry, error], follo
 	return func(yield func([]runlog.Entry, error) bool) {
 		r.readerCount.Add(1)
 		defer r.readerCount.Add(-1)
-		r.engine.counters.followers.Add(followers)
-		defer r.engine.counters.followers.Add(-followers)
+		r.engine.followers.Add(followers)
+		defer r.engine.followers.Add(-followers)
 		for batch, err := range r.engine.loadSpilledBatches(r.id, batches) {
 			r.waitUntilIndexed()
 			if batch = r.skipSuperseded(batch); len(batch) == 0 && err == nil {
@@ -117,7 +117,7 @@ func (e *Engine) AddWaiter(caller generators.Caller, id string, after uint64, w 
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	switch {
-	case e.index.lookup(id) != r:
+	case r.removed:
 		return false, ErrRunNotFound // deleted in the meantime
 	case r.Last > after:
 		return true, nil
@@ -129,7 +129,7 @@ func (e *Engine) AddWaiter(caller generators.Caller, id string, after uint64, w 
 // RemoveWaiter removes a waiter that [Engine.AddWaiter] has added. Wake may still be
 // called concurrently.
 func (e *Engine) RemoveWaiter(id string, w Waiter) {
-	r := e.index.lookup(id)
+	r := e.residents.find(id) // pinned as long as it has waiters
 	if r == nil {
 		return
 	}
@@ -137,14 +137,16 @@ func (e *Engine) RemoveWaiter(id string, w Waiter) {
 	defer r.mu.Unlock()
 	if i := slices.Index(r.waiters, w); i >= 0 {
 		r.waiters = slices.Delete(r.waiters, i, i+1)
-		e.counters.followers.Add(-1)
+		e.followers.Add(-1)
+		r.updatePin()
 	}
 }
 
 // addWaiter adds a waiter for the next entry. Callers hold mu.
 func (r *trackedRun) addWaiter(w Waiter) {
 	r.waiters = append(r.waiters, w)
-	r.engine.counters.followers.Add(1)
+	r.updatePin()
+	r.engine.followers.Add(1)
 }
 
 // wakeWaiters wakes and removes all waiters. Callers hold mu.
@@ -152,6 +154,9 @@ func (r *trackedRun) wakeWaiters() {
 	for _, w := range r.waiters {
 		w.Wake()
 	}
-	r.engine.counters.followers.Add(-int64(len(r.waiters)))
-	r.waiters = nil
+	if len(r.waiters) > 0 {
+		r.engine.followers.Add(-int64(len(r.waiters)))
+		r.waiters = nil
+		r.updatePin()
+	}
 }

@@ -43,12 +43,10 @@ type Info struct {
 	// a run that hasn't ended, which is never deleted.
 	RetainedUntil time.Time `json:"-"`
 	// StateChanged is when State changed last, and LatestStatus the latest status
-	// that the photon reported, truncated to 200 bytes. They are set only for runs
-	// with a promised retention; see [StartRequest.RetainFor].
+	// that the photon reported, truncated to 200 bytes.
 	StateChanged time.Time `json:"-"`
 	LatestStatus string    `json:"-"`
-	// End is how the run ended, without the result; nil for a run that hasn't ended. It, too,
-	// is set only for those runs.
+	// End is how the run ended, without the result; nil for a run that hasn't ended.
 	End *runlog.Finished `json:"-"`
 	// Wakes is when the first of the sleeps in progress ends; zero if there is none.
 	Wakes time.Time `json:"wakes,omitzero"`
@@ -112,50 +110,29 @@ func (i *Info) Pause() string {
 	return i.PausedFor
 }
 
-// kindStatus is the kind of [generators.StatusEvent] entries.
-const kindStatus runlog.Kind = "status"
-
-// maxStatusBytes bounds the status that is kept in memory for a run: there may be
-// many thousands.
-const maxStatusBytes = 200
-
-// A pollInfo has what the engine keeps in memory only for runs whose callers poll
-// them; see [StartRequest.RetainFor] and [Engine.RetainAfterEnd].
-type pollInfo struct {
-	retainFromStart time.Duration
-	retainFromEnd   time.Duration
-	stateChangedAt  time.Time
-	latestStatus    string
-	end             *runlog.Finished // without the result
-}
-
-// newPollInfo returns nil for a run whose caller doesn't poll it.
-func newPollInfo(s runlog.Started, at time.Time) *pollInfo {
-	if s.RetainFor <= 0 {
-		return nil
-	}
-	return &pollInfo{retainFromStart: time.Duration(s.RetainFor), stateChangedAt: at.Round(0)}
-}
-
 // info returns what lists show, without the open questions. Callers hold mu.
 func (r *trackedRun) info() Info {
+	i := r.engine.describe(r.id, &r.Run)
+	if w := r.worker; w != nil && len(w.pauses) > 0 && r.State == Running {
+		i.PausedFor = *w.pauses[0]
+	}
+	return i
+}
+
+// describe returns what lists show of a run, without the open questions.
+func (e *Engine) describe(id string, r *runstate.Run) Info {
 	s := &r.Start
 	i := Info{
-		ID: r.id, Photon: s.Photon, Title: s.Title, Surface: s.Surface,
-		Durable: s.Durable, State: r.State, Reason: r.Reason, Started: r.StartedAt, Ended: r.EndedAt,
-		Error: r.Error, LastSeq: r.Last, Owner: r.owner(), OwnerName: r.ownerName(), Wakes: r.nextWake(),
+		ID: id, Photon: s.Photon, Title: s.Title, Surface: s.Surface, Durable: s.Durable,
+		State: r.State, StateChanged: r.ChangedAt, Reason: r.Reason, Error: r.Error, LatestStatus: r.Status, End: r.End,
+		Started: r.StartedAt, Ended: r.EndedAt, Wakes: nextWake(r), LastSeq: r.Last,
+		Owner: r.Owner(), OwnerName: nameOfOwner(r.Start, r.Adopter),
 	}
 	if r.Queued {
 		i.QueuedFor = s.Exclusive
 	}
-	if w := r.worker; w != nil && len(w.pauses) > 0 && r.State == Running {
-		i.PausedFor = *w.pauses[0]
-	}
-	if b := r.poll; b != nil {
-		i.StateChanged, i.LatestStatus, i.End = b.stateChangedAt, b.latestStatus, b.end
-	}
 	if r.State.Ended() {
-		i.RetainedUntil = r.retainedUntil()
+		i.RetainedUntil = e.retainedUntil(id, r)
 	}
 	return i
 }

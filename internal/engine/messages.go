@@ -14,8 +14,8 @@ import (
 // are masked, and of the messages of another server's tool no more is kept than its log may
 // have.
 func (e *Engine) RecordMessage(run string, o recording.Observed) {
-	r := e.index.lookup(run)
-	if r == nil || r.photon == nil { // then it isn't known what may be kept
+	r, err := e.load(run)
+	if err != nil || r.photon == nil { // then it isn't known what may be kept
 		return
 	}
 	content := r.maskMessage
@@ -31,12 +31,16 @@ func (e *Engine) RecordMessage(run string, o recording.Observed) {
 
 // maskMessage returns a message with the secrets masked that the generator has been given.
 func (r *trackedRun) maskMessage(m json.RawMessage) json.RawMessage {
-	secrets := r.masked.Load()
-	if secrets == nil {
-		return m
-	}
-	w := worker{secrets: *secrets}
+	w := worker{secrets: r.maskedSecrets()}
 	return w.maskJSON(m)
+}
+
+// maskedSecrets returns the secrets that are masked in the run's messages.
+func (r *trackedRun) maskedSecrets() []secret {
+	if secrets := r.masked.Load(); secrets != nil {
+		return *secrets
+	}
+	return nil
 }
 
 // noteMasked makes the secrets of the worker those that messages are masked of, except that

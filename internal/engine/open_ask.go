@@ -4,11 +4,11 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"sync/atomic"
 
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/rawjson"
+	"github.com/photon-beam/beam/internal/runlist"
 	"github.com/photon-beam/beam/internal/runlog"
 	"github.com/photon-beam/beam/internal/runstate"
 )
@@ -17,13 +17,18 @@ import (
 // the run's mu.
 type openAsk struct {
 	*runstate.Ask
-	deadline                  // zero if the question doesn't expire
-	call     *generators.Call // nil if no generator in this process waits for the reply
-	// callIsCurrent means that call has the question as it was recorded and due is the
-	// recorded deadline. If it is false, only the log has them.
+	run  *trackedRun
+	call *generators.Call // nil if no generator in this process waits for the reply
+	// callIsCurrent means that call has the question as it was recorded. If it is false, only
+	// the log has it.
 	callIsCurrent bool
-	evidence      string      // if callIsCurrent, the digest of what the question shows
-	unanswerable  atomic.Bool // nobody may answer; see PeopleChanged
+	evidence      string // if callIsCurrent, the digest of what the question shows
+}
+
+// listed returns the question as rows have it. Callers hold the run's mu, and use what is
+// returned only while they do.
+func (a *openAsk) listed() runlist.Ask {
+	return runlist.Ask{Ask: a.Ask, Run: &runlist.Row{ID: a.run.id, Run: a.run.Run}}
 }
 
 // buildOpenAsk returns an open question as lists and surfaces show it to a caller. The
@@ -33,18 +38,24 @@ func (r *trackedRun) buildOpenAsk(ctx context.Context, a *openAsk, caller genera
 	if err != nil {
 		return OpenAsk{}, err
 	}
+	return r.engine.describeAsk(a.listed(), asked, caller), nil
+}
+
+// describeAsk returns an open question as lists and surfaces show it to a caller.
+func (e *Engine) describeAsk(a runlist.Ask, asked runlog.Asked, caller generators.Caller) OpenAsk {
+	r := a.Run
 	o := OpenAsk{
-		ID: runlog.AskID(r.id, a.seq), Run: r.id, Photon: r.Start.Photon, Title: r.Start.Title,
-		Owner: r.owner(), OwnerName: r.ownerName(), Since: a.AskedAt, Asked: asked,
+		ID: a.ID(), Run: r.ID, Photon: r.Start.Photon, Title: r.Start.Title,
+		Owner: r.Owner(), OwnerName: nameOfOwner(r.Start, r.Adopter), Since: a.AskedAt, Asked: asked,
 	}
 	switch {
 	case a.Audience != nil:
-		o.Unanswerable = a.unanswerable.Load()
-		o.For, o.Excluded, o.AskOnly = a.Audience.String(), !a.admits(caller), !r.isUsableBy(caller)
-	case r.reservesForOwner(asked.Question, caller):
+		o.Unanswerable = e.isUnanswerable(a)
+		o.For, o.Excluded, o.AskOnly = a.Audience.String(), !admits(a, caller), !usableBy(caller, o.Owner)
+	case reservesForOwner(asked.Question, caller, o.Owner):
 		o.For, o.Excluded, o.Reserved = o.OwnerName, true, true
 	}
-	return o, nil
+	return o
 }
 
 // loadAsked returns a question as it was recorded, from memory if possible.
@@ -52,7 +63,7 @@ func (r *trackedRun) loadAsked(ctx context.Context, a *openAsk) (runlog.Asked, e
 	if asked, ok := a.askedFromCall(); ok {
 		return asked, nil
 	}
-	asked, _, err := r.readAsked(ctx, a.seq)
+	asked, _, err := r.engine.readAsked(ctx, r.id, a.Seq)
 	return asked, err
 }
 
@@ -62,13 +73,13 @@ func (a *openAsk) askedFromCall() (asked runlog.Asked, ok bool) {
 		return asked, false
 	}
 	q, _ := ask.Of(a.call)
-	return runlog.Asked{Key: a.call.Key, Question: q, Deadline: a.due, More: a.call.More, Evidence: a.evidence, Lost: a.run.endsWithProcess()}, true
+	return runlog.Asked{Key: a.call.Key, Question: q, Deadline: a.Deadline, More: a.call.More, Evidence: a.evidence, Lost: a.run.endsWithProcess()}, true
 }
 
 // readAsked reads a question from the log, and the JSON that the log has of it.
-func (r *trackedRun) readAsked(ctx context.Context, seq uint64) (asked runlog.Asked, question json.RawMessage, err error) {
+func (e *Engine) readAsked(ctx context.Context, run string, seq uint64) (asked runlog.Asked, question json.RawMessage, err error) {
 	err = runlog.ErrNotFound
-	for batch, readErr := range r.engine.loadSpilledBatches(r.id, r.engine.log.Read(ctx, r.id, seq-1)) {
+	for batch, readErr := range e.loadSpilledBatches(run, e.log.Read(ctx, run, seq-1)) {
 		if err = readErr; err == nil {
 			asked, err = runlog.Decode[runlog.Asked](batch[0])
 			asked.TimeSpent = 0 // askedFromCall has none either
@@ -77,7 +88,7 @@ func (r *trackedRun) readAsked(ctx context.Context, seq uint64) (asked runlog.As
 		break
 	}
 	if err != nil {
-		return runlog.Asked{}, nil, fmt.Errorf("reading the question %s: %w", runlog.AskID(r.id, seq), err)
+		return runlog.Asked{}, nil, fmt.Errorf("reading the question %s: %w", runlog.AskID(run, seq), err)
 	}
 	return asked, question, nil
 }
@@ -98,7 +109,7 @@ func (r *trackedRun) buildOpenAsks(ctx context.Context, caller generators.Caller
 // findOpenAsk returns the open question with an ordinal, or nil. Callers hold mu.
 func (r *trackedRun) findOpenAsk(seq uint64) *openAsk {
 	for _, a := range r.openAsks {
-		if a.seq == seq {
+		if a.Seq == seq {
 			return a
 		}
 	}

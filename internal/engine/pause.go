@@ -18,7 +18,7 @@ func (w *worker) changePauses(change func()) {
 	defer w.mu.Unlock()
 	change()
 	if w.worker == w {
-		w.engine.index.updateState(w.trackedRun, w.State, w.State)
+		w.engine.watchers.notify(w.owner())
 		w.wakeWaiters()
 	}
 }

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/photon-beam/beam/internal/engine/keyring"
-	"github.com/photon-beam/beam/internal/runlog"
+	"github.com/photon-beam/beam/internal/runlist"
 	"github.com/photon-beam/beam/internal/runlog/blob"
 )
 
@@ -26,8 +26,6 @@ type PrunedRun struct {
 	State  State     `json:"state"`
 	Ended  time.Time `json:"ended"`
 	Bytes  int64     `json:"bytes"` // approximate size of its log and files
-
-	retainUntil time.Time // zero if no retention was promised
 }
 
 // selectRuns returns the finished runs to delete, oldest first. It sorts runs.
@@ -57,7 +55,7 @@ func (e *Engine) Prune(c PruneCriteria, dryRun bool) ([]PrunedRun, error) {
 		return nil, err
 	}
 	defer end()
-	candidates, runs, err := e.pruneCandidates()
+	candidates, err := e.pruneCandidates()
 	if err != nil {
 		return nil, err
 	}
@@ -65,72 +63,60 @@ func (e *Engine) Prune(c PruneCriteria, dryRun bool) ([]PrunedRun, error) {
 	if dryRun {
 		return selected, nil
 	}
-	var deleted []PrunedRun
+	var pruned []PrunedRun
 	for _, p := range selected {
-		if runs[p.ID].readerCount.Load() > 0 {
+		deleted, err := e.deleteUnread(p.ID)
+		if err != nil {
+			return pruned, err
+		}
+		if deleted {
+			pruned = append(pruned, p)
+		}
+	}
+	return pruned, nil
+}
+
+// pruneCandidates returns the runs that may be deleted now.
+func (e *Engine) pruneCandidates() (candidates []PrunedRun, err error) {
+	now := time.Now()
+	for row, err := range eachRow(e.rows.Ended, endOf) {
+		if err != nil {
+			return nil, err
+		}
+		promised := row.Start.RetainFor > 0 || e.promises.get(row.ID) > 0
+		if promised && now.Before(e.retainedUntil(row.ID, &row.Run)) {
 			continue
 		}
-		if err := e.deleteRun(runs[p.ID]); err != nil {
-			return deleted, err
+		if r := e.residents.find(row.ID); r != nil && r.readerCount.Load() > 0 {
+			continue
 		}
-		deleted = append(deleted, p)
+		candidates = append(candidates, newPrunedRun(row, e.storedBytes(row)))
 	}
-	return deleted, nil
+	return candidates, nil
 }
 
-// pruneCandidates returns the runs that may be deleted now, and the same by id.
-func (e *Engine) pruneCandidates() (candidates []PrunedRun, byID map[string]*trackedRun, err error) {
-	byID = make(map[string]*trackedRun)
-	for _, r := range e.index.endedRuns() {
-		p, ok, err := r.pruneCandidate()
-		if err != nil {
-			return nil, nil, err
-		}
-		if ok && r.readerCount.Load() == 0 {
-			candidates, byID[p.ID] = append(candidates, p), r
-		}
-	}
-	return candidates, byID, nil
-}
-
-// pruneCandidate describes the run, if it has ended and needn't be retained.
-func (r *trackedRun) pruneCandidate() (p PrunedRun, ok bool, err error) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if !r.State.Ended() || r.poll != nil && time.Now().Before(r.retainedUntil()) {
-		return p, false, nil
-	}
-	size, err := r.storedBytes()
-	return PrunedRun{ID: r.id, Photon: r.Start.Photon, State: r.State, Ended: r.EndedAt, Bytes: size}, true, err
-}
-
-// storedBytes returns the approximate size of the run's log and files. Callers
-// hold mu.
-func (r *trackedRun) storedBytes() (int64, error) {
-	inLog := r.Bytes - r.spilledBytes
-	if len(r.blobRefs) == 0 {
-		return inLog, nil
-	}
-	n, err := r.engine.blobs.RunSize(r.id)
-	return inLog + n, err
+func newPrunedRun(row *runlist.Row, bytes int64) PrunedRun {
+	return PrunedRun{ID: row.ID, Photon: row.Start.Photon, State: row.State, Ended: row.EndedAt, Bytes: bytes}
 }
 
 // PruneLog is [Engine.Prune] for a log that no engine uses. keyDir is the folder
 // of the runs' keys. Of the promised retentions, only those in the log count.
-func PruneLog(ctx context.Context, l runlog.Log, blobs *blob.Store, keyDir string, c PruneCriteria, dryRun bool) ([]PrunedRun, error) {
-	ended, err := readFinishedRuns(ctx, l)
-	if err != nil {
-		return nil, err
-	}
-	for i, r := range ended {
-		n, err := blobs.RunSize(r.ID)
+func PruneLog(ctx context.Context, l runlist.Store, blobs *blob.Store, keyDir string, c PruneCriteria, dryRun bool) ([]PrunedRun, error) {
+	var ended []PrunedRun
+	now := time.Now()
+	for row, err := range eachRow(l.Ended, endOf) {
 		if err != nil {
 			return nil, err
 		}
-		ended[i].Bytes += n
+		if now.Before(row.StartedAt.Add(time.Duration(row.Start.RetainFor))) {
+			continue
+		}
+		n, err := blobs.RunSize(row.ID)
+		if err != nil {
+			return nil, err
+		}
+		ended = append(ended, newPrunedRun(row, row.Bytes+n))
 	}
-	now := time.Now()
-	ended = slices.DeleteFunc(ended, func(r PrunedRun) bool { return now.Before(r.retainUntil) })
 	selected := c.selectRuns(ended, now)
 	if dryRun {
 		return selected, nil
@@ -145,51 +131,4 @@ func PruneLog(ctx context.Context, l runlog.Log, blobs *blob.Store, keyDir strin
 		}
 	}
 	return selected, nil
-}
-
-// readFinishedRuns reads the finished runs of a log.
-func readFinishedRuns(ctx context.Context, l runlog.Log) ([]PrunedRun, error) {
-	unfinished := make(map[string]*PrunedRun)
-	var ended []PrunedRun
-	for a, err := range runlog.Scan(ctx, l) {
-		if err != nil {
-			return nil, err
-		}
-		r := unfinished[a.Run]
-		if r == nil {
-			r = &PrunedRun{ID: a.Run}
-			unfinished[a.Run] = r
-		}
-		for _, entry := range a.Entries {
-			r.Bytes += int64(len(entry.Data))
-			if err := r.applyEntry(entry); err != nil {
-				return nil, err
-			}
-		}
-		if !r.Ended.IsZero() {
-			ended = append(ended, *r)
-			delete(unfinished, a.Run)
-		}
-	}
-	return ended, nil
-}
-
-// applyEntry sets what an entry says of the run.
-func (p *PrunedRun) applyEntry(e runlog.Entry) error {
-	switch {
-	case e.Kind == runlog.KindStarted && e.Blob == "":
-		s, err := runlog.Decode[runlog.Started](e)
-		p.Photon = s.Photon
-		if s.RetainFor > 0 {
-			p.retainUntil = e.Time.Add(time.Duration(s.RetainFor))
-		}
-		return err
-	case e.Kind == runlog.KindFinished && e.Blob == "":
-		f, err := runlog.Decode[runlog.Finished](e)
-		p.State, p.Ended = State(f.Status), e.Time
-		return err
-	case e.Kind == runlog.KindFinished: // a spilled result: only a completed run has a result
-		p.State, p.Ended = Completed, e.Time
-	}
-	return nil
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/engine"
+	"github.com/photon-beam/beam/internal/runlist"
 )
 
 func pointerTo[T any](v T) *T { return &v }
@@ -59,7 +60,7 @@ func TestPrune(t *testing.T) {
 					t.Fatalf("of %v, a dry run selects %v, want %v; %v", ids, got, want, err)
 				}
 				// PruneLog, without an engine, has the same result.
-				selected, err := engine.PruneLog(t.Context(), o.Log, o.Blobs, t.TempDir(), c.PruneCriteria, true)
+				selected, err := engine.PruneLog(t.Context(), rowsOf(t, o), o.Blobs, t.TempDir(), c.PruneCriteria, true)
 				if got := prunedIDs(selected); err != nil || !slices.Equal(got, want) {
 					t.Fatalf("a dry run of PruneLog selects %v, want %v; %v", got, want, err)
 				}
@@ -119,7 +120,7 @@ func TestPruneKeepsRetainedRuns(t *testing.T) {
 		}
 		b.waitForEnd(info.ID)
 		for _, want := range []int{0, 1} {
-			selected, err := engine.PruneLog(t.Context(), o.Log, o.Blobs, t.TempDir(), engine.PruneCriteria{Keep: pointerTo(0)}, true)
+			selected, err := engine.PruneLog(t.Context(), rowsOf(t, o), o.Blobs, t.TempDir(), engine.PruneCriteria{Keep: pointerTo(0)}, true)
 			if err != nil || len(selected) != want {
 				t.Errorf("after %s, PruneLog selects %v, %v", time.Since(info.Started), selected, err)
 			}
@@ -168,4 +169,14 @@ func TestPruneKeepsRunsRetainedLater(t *testing.T) {
 			t.Errorf("after eleven minutes, pruning deleted %v, %v", pruned, err)
 		}
 	})
+}
+
+// rowsOf returns the log with its rows.
+func rowsOf(t *testing.T, o engine.Options) *runlist.Memory {
+	t.Helper()
+	m := runlist.NewMemory(o.Log, engine.LoadEntry(o.Blobs))
+	if unreadable, err := m.ReadAll(t.Context()); err != nil || len(unreadable) > 0 {
+		t.Fatal(unreadable, err)
+	}
+	return m
 }

@@ -133,7 +133,11 @@ func (w *worker) handleCall(c *generators.Call) error {
 	if !ok {
 		return w.flushAndAppendRetrying()
 	}
-	if err := w.askPolicy().Admit(q, len(w.openAsks), w.engine.index.countOpenAsks(w.owner())); err != nil {
+	counts, err := w.engine.rows.CountOf(w.engine.ctx, w.owner())
+	if err != nil {
+		return err
+	}
+	if err := w.askPolicy().Admit(q, len(w.openAsks), counts.Asks); err != nil {
 		c.Settle(generators.Reply{Err: err})
 		return nil
 	}

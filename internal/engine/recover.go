@@ -2,71 +2,60 @@ package engine
 
 import (
 	"context"
-	"errors"
-	"fmt"
-	"slices"
 
+	"github.com/photon-beam/beam/internal/runlist"
 	"github.com/photon-beam/beam/internal/runlog"
 )
 
-// Recover reads the log, resumes durable runs and marks the other unfinished runs
-// interrupted. It must be called once, before the engine is used.
+// Recover resumes durable runs and marks the other unfinished runs interrupted. It must be
+// called once, before the engine is used.
 //
 // A durable run that waits for an answer or sleeps is resumed only when it is answered
-// or its sleep ends. A run of a photon that isn't registered waits for a process that has the photon.
-// A run whose log can't be read is skipped. The last two are logged.
+// or its sleep ends. A run of a photon that isn't registered waits for a process that has the
+// photon, which is logged. So are runs that can't be read.
 func (e *Engine) Recover(ctx context.Context) error {
 	defer func() {
 		go e.enforceRetention()
 		go e.evictIdleRuns()
 	}()
-	runs, err := e.readAllRuns(ctx)
-	if err != nil {
-		return err
-	}
-	e.index.loadRuns(runs)
-	e.exclusive.load(runs)
-	defer e.exclusive.resume()
-	e.counters.countRuns(runs)
-	for _, r := range runs {
-		e.disk.Add(r.owner(), r.blobBytes)
-	}
-	if err := e.countUploads(); err != nil {
-		e.logger.Error("counting the files of runs", "err", err)
-	}
-	runs = slices.DeleteFunc(runs, func(r *trackedRun) bool { return !e.recoverOrRemove(ctx, r) })
-	e.deadlines.scheduleAll(runs)
-	e.warnMissingPhotons(runs)
-	return nil
-}
-
-// recoverOrRemove recovers a run and returns true, or removes it if that fails for
-// good.
-func (e *Engine) recoverOrRemove(ctx context.Context, r *trackedRun) bool {
-	err := r.recoverRun(ctx)
-	if err == nil || IsTransient(err) {
-		return true
-	}
-	e.logUnreadableRun(r.id, err)
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	e.exclusive.leave(r)
-	e.index.removeRun(r)
-	return false
-}
-
-// warnMissingPhotons logs the photons that durable runs need and this program
-// doesn't register.
-func (e *Engine) warnMissingPhotons(runs []*trackedRun) {
-	waiting := make(map[string]int) // by photon
-	for _, r := range runs {
-		if r.photon == nil && r.Start.Durable && !r.hasEnded() {
-			waiting[r.Start.Photon]++
+	if m, ok := e.rows.(*runlist.Memory); ok {
+		unreadable, err := m.ReadAll(ctx)
+		if err != nil {
+			return err
+		}
+		for id, err := range unreadable {
+			e.logUnreadableRun(id, err)
 		}
 	}
-	for photon, n := range waiting {
-		e.logger.Warn("durable runs wait for a photon that this program does not register", "photon", photon, "runs", n)
+	e.exclusive.pause()
+	if err := e.countDisk(); err != nil {
+		e.logger.Error("counting the files of runs", "err", err)
 	}
+	for row, err := range eachRow(e.rows.Unfinished, startOf) {
+		if err != nil {
+			return err
+		}
+		if err := e.recoverRun(ctx, row.ID); err != nil {
+			e.logUnreadableRun(row.ID, err)
+		}
+	}
+	e.deadlines.start()
+	if err := e.exclusive.resume(); err != nil {
+		return err
+	}
+	return e.warnMissingPhotons(ctx)
+}
+
+// warnMissingPhotons logs the photons that unfinished runs need and this program doesn't
+// register.
+func (e *Engine) warnMissingPhotons(ctx context.Context) error {
+	counts, err := e.rows.CountPhotons(ctx)
+	for photon, n := range counts {
+		if _, found := e.photons.Lookup(photon); !found {
+			e.logger.Warn("durable runs wait for a photon that this program does not register", "photon", photon, "runs", n)
+		}
+	}
+	return err
 }
 
 func (e *Engine) logUnreadableRun(id string, err error) {
@@ -79,123 +68,50 @@ func (r *trackedRun) hasEnded() bool {
 	return r.State.Ended()
 }
 
-// recoverRun ends or resumes an unfinished run that was read from the log, or leaves
-// it waiting.
-func (r *trackedRun) recoverRun(ctx context.Context) error {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	switch {
-	case r.State.Ended():
-	case !r.Start.Durable:
-		return r.endRun(r.interruption("restarted"))
-	case r.photon == nil: // another process that shares the log may have the photon
-		r.engine.index.markInactive(r)
-	case r.checkVersion() != nil:
-		return r.endRun(runlog.Finished{Status: runlog.Failed, Error: r.checkVersion().Error()})
-	case r.Queued:
-		// It begins when its turn comes.
-	case (r.State == Waiting || r.State == Sleeping) && !r.HasNewEvents:
-		// It is resumed when it is answered, or its sleep ends.
-	default:
-		if err := r.replayFromLog(ctx); err != nil && ctx.Err() == nil {
-			r.engine.logger.Error("resuming a run", "run", r.id, "err", err)
-			r.queueResume()
-		}
-	}
-	return nil
-}
-
-// readAllRuns reads every run from the log. The runs are not in the index yet, and
-// their deadlines are not scheduled. Runs that can't be read are logged and
-// skipped.
-func (e *Engine) readAllRuns(ctx context.Context) ([]*trackedRun, error) {
-	rd := runLoader{engine: e, runs: make(map[string]*trackedRun), failures: make(map[string]error)}
-	for a, err := range runlog.Scan(ctx, e.log) {
-		if err != nil {
-			return nil, err
-		}
-		if rd.failures[a.Run] != nil {
-			continue
-		}
-		if err := rd.loadAppended(a); err != nil {
-			rd.failures[a.Run] = err
-			delete(rd.runs, a.Run)
-		}
-	}
-	return rd.loadedRuns(), nil
-}
-
-// A runLoader builds runs from their entries.
-type runLoader struct {
-	engine       *Engine
-	runs         map[string]*trackedRun
-	inStartOrder []*trackedRun
-	failures     map[string]error // by run
-}
-
-// loadedRuns returns the runs that could be read, in the order of their start. It
-// logs the others.
-func (rd *runLoader) loadedRuns() []*trackedRun {
-	for id, err := range rd.failures {
-		rd.engine.logUnreadableRun(id, err)
-	}
-	for _, r := range rd.inStartOrder {
-		r.loading = false
-	}
-	return slices.DeleteFunc(rd.inStartOrder, func(r *trackedRun) bool { return rd.failures[r.id] != nil })
-}
-
-// loadAppended loads the entries of one append.
-func (rd *runLoader) loadAppended(a runlog.AppendedEntries) error {
-	for _, entry := range a.Entries {
-		r := rd.runs[a.Run]
-		if r == nil && entry.Kind != runlog.KindStarted {
-			return errors.New("its log does not begin with its start")
-		}
-		if r == nil {
-			r = &trackedRun{engine: rd.engine, id: a.Run, loading: true}
-			rd.runs[a.Run] = r
-			rd.inStartOrder = append(rd.inStartOrder, r)
-		}
-		if entry.Seq != r.Last+1 {
-			return fmt.Errorf("%w: entry %d follows entry %d", runlog.ErrCorrupt, entry.Seq, r.Last)
-		}
-		if err := r.loadEntry(entry); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// loadEntry loads one entry of a run. It doesn't need mu, because no other
-// goroutine has the run yet.
-func (r *trackedRun) loadEntry(entry runlog.Entry) error {
-	if err := r.countBlobRefs(entry); err != nil {
-		return err
-	}
-	large := entry.Blob != ""
-	entry, err := r.engine.loadSpilledData(r.id, entry)
-	if told, ok := tellDamage(entry, err); ok {
-		r.engine.logger.Error("a run has a damaged entry", "run", r.id, "err", err)
-		entry, err, large = told, nil, false
-	}
+// recoverRun resumes a durable run that is unfinished; load ends others.
+func (e *Engine) recoverRun(ctx context.Context, id string) error {
+	r, err := e.load(id)
 	if err != nil {
 		return err
 	}
-	if large {
-		r.spilledBytes += int64(len(entry.Data))
-		r.addBlobBytes(int64(len(entry.Data)))
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if !r.canResume() { // another process that shares the log may have the photon
+		return nil
 	}
-	if entry.Kind == runlog.KindStarted {
-		s, err := runlog.Decode[runlog.Started](entry)
-		if err != nil {
-			return err
-		}
-		photon, _ := r.engine.photons.Lookup(s.Photon)
-		r.begin(photon, s, entry.Time)
+	if err := r.replayFromLog(ctx); err != nil && ctx.Err() == nil {
+		e.logger.Error("resuming a run", "run", id, "err", err)
+		r.queueResume()
 	}
-	r.applyEntry(entry)
 	return nil
+}
+
+// lostEnd returns how a run ends that has just been loaded and can't go on: it isn't durable, so
+// that it was interrupted, or its photon has another version than it began with. It returns nil
+// for other runs.
+func (r *trackedRun) lostEnd() *runlog.Finished {
+	switch {
+	case r.State.Ended():
+		return nil
+	case !r.Start.Durable:
+		end := r.interruption("restarted")
+		return &end
+	case r.photon == nil || r.checkVersion() == nil:
+		return nil
+	}
+	return &runlog.Finished{Status: runlog.Failed, Error: r.checkVersion().Error()}
+}
+
+// endLost ends a run that can't go on. If that can't be recorded now, the next call tries again.
+func (r *trackedRun) endLost() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if end := r.lost.Load(); end != nil && !r.State.Ended() && !r.endPending {
+		_ = r.endRun(*end) // endRun has logged the error
+	}
+	if r.State.Ended() {
+		r.lost.Store(nil)
+	}
 }
 
 // endsWithProcess reports whether the run, unless it ends before, is interrupted when the

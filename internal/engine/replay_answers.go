@@ -125,14 +125,14 @@ func (w *worker) answerAgain(c *generators.Call, a ask.Answer) {
 	}
 	e, r, open := w.engine, w.trackedRun, w.openAsks[i]
 	e.workers.Go(func() {
-		err := e.AnswerShown(e.ctx, r.Start.StartedBy(), runlog.AskID(r.id, open.seq), a, ReplaySurface, runlog.RenderedNothing)
+		err := e.AnswerShown(e.ctx, r.Start.StartedBy(), runlog.AskID(r.id, open.Seq), a, ReplaySurface, runlog.RenderedNothing)
 		if err == nil || errors.Is(err, ErrSettled) {
 			return
 		}
 		e.logger.Info("a recorded answer can't be given again", "run", r.id, "err", err)
 		r.mu.Lock()
 		defer r.mu.Unlock()
-		if r.findOpenAsk(open.seq) == open {
+		if r.findOpenAsk(open.Seq) == open {
 			r.notifySample(open)
 		}
 	})

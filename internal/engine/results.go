@@ -34,7 +34,7 @@ func (w *worker) addResult(f *runlog.Finished, value json.RawMessage) error {
 	return w.retryTransient(func() error {
 		digest, _, err := w.storeBytes(value)
 		if err == nil {
-			w.addBlobRef(digest, size)
+			w.addBlobBytes(size)
 			f.ResultBlob = digest
 		}
 		return asToolError(err)

@@ -28,7 +28,7 @@ func (r *trackedRun) tryResume() (err error) {
 		return nil
 	}
 	if r.engine.acceptCtx.Err() != nil {
-		r.engine.index.markInactive(r)
+		r.setInactive(true)
 		return nil
 	}
 	r.resuming = true
@@ -78,6 +78,7 @@ func (r *trackedRun) claimAndReplay(ctx context.Context, h *history) error {
 	if err != nil {
 		return err
 	}
+	r.blobBytes = r.engine.storedBlobs(r.id)
 	if begins {
 		r.launchGenerator(h.caller, nil, h.args, nil)
 	} else {

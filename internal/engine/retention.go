@@ -2,12 +2,14 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"fmt"
-	"slices"
 	"sync"
 	"time"
 
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/runlist"
+	"github.com/photon-beam/beam/internal/runstate"
 )
 
 // burstFactor times Limits.MaxFinished is the number of finished runs above which even
@@ -42,17 +44,40 @@ const MaxRetention = time.Hour
 // the result. The promise isn't recorded and ends with the process. The error is
 // [ErrRunNotFound] or [ErrForbidden].
 func (e *Engine) RetainAfterEnd(caller generators.Caller, id string, after time.Duration) error {
-	r, err := e.findRun(caller, id)
-	if err != nil {
+	if _, err := e.findRun(caller, id); err != nil {
 		return err
 	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.poll == nil {
-		r.poll = &pollInfo{stateChangedAt: time.Now()}
-	}
-	r.poll.retainFromEnd = max(r.poll.retainFromEnd, min(after, MaxRetention))
+	e.promises.add(id, min(after, MaxRetention))
 	return nil
+}
+
+// promises are how long runs are retained after their ends, by their ids; see
+// [Engine.RetainAfterEnd]. The methods may be called from several goroutines. The zero value has
+// none.
+type promises struct {
+	mu    sync.Mutex
+	after map[string]time.Duration
+}
+
+func (p *promises) add(run string, after time.Duration) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.after == nil {
+		p.after = make(map[string]time.Duration)
+	}
+	p.after[run] = max(p.after[run], after)
+}
+
+func (p *promises) get(run string) time.Duration {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.after[run]
+}
+
+func (p *promises) forget(run string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	delete(p.after, run)
 }
 
 // Discard deletes a run that has ended, with its log and files, unless somebody reads it
@@ -73,12 +98,6 @@ func (e *Engine) Discard(caller generators.Caller, id string) error {
 	return e.deleteRun(r)
 }
 
-type finishedRun struct {
-	*trackedRun
-	endTime     time.Time
-	retainUntil time.Time // at least
-}
-
 // deleteOldRuns deletes the finished runs that the limits don't allow to keep. If
 // deletion is paused or fails, it returns, and the next call tries again.
 func (e *Engine) deleteOldRuns() {
@@ -87,86 +106,83 @@ func (e *Engine) deleteOldRuns() {
 		return
 	}
 	defer end()
-	now := time.Now()
+	if err := e.deleteUnretained(time.Now()); err != nil {
+		e.logger.Error("deleting runs", "err", err)
+	}
+}
+
+func (e *Engine) deleteUnretained(now time.Time) error {
 	countByOwner := make(map[string]int) // one owner's runs never displace another's
 	var bytes int64
-	for i, r := range e.finishedRunsNewestFirst() {
-		countByOwner[r.owner()]++
-		bytes += e.sizeIfLimited(r.trackedRun)
-		tooMany := countByOwner[r.owner()] > e.limits.MaxFinishedPerOwner || i >= e.limits.MaxFinished || bytes > e.limits.MaxFinishedBytes && e.limits.MaxFinishedBytes > 0
-		tooMany = tooMany && !now.Before(r.retainUntil) || i >= burstFactor*e.limits.MaxFinished
-		if (tooMany || now.Sub(r.endTime) > e.limits.RetainFor) && r.readerCount.Load() == 0 {
-			if err := e.deleteRun(r.trackedRun); err != nil {
-				e.logger.Error("deleting runs", "err", err)
-				return
+	i := 0
+	for row, err := range eachRow(e.rows.Ended, endOf) {
+		if err != nil {
+			return err
+		}
+		countByOwner[row.Owner()]++
+		if e.limits.MaxFinishedBytes > 0 {
+			bytes += e.storedBytes(row)
+		}
+		tooMany := countByOwner[row.Owner()] > e.limits.MaxFinishedPerOwner || i >= e.limits.MaxFinished || bytes > e.limits.MaxFinishedBytes && e.limits.MaxFinishedBytes > 0
+		tooMany = tooMany && !now.Before(e.retainedUntil(row.ID, &row.Run)) || i >= burstFactor*e.limits.MaxFinished
+		i++
+		if tooMany || now.Sub(row.EndedAt) > e.limits.RetainFor {
+			if _, err := e.deleteUnread(row.ID); err != nil {
+				return err
 			}
 		}
 	}
+	return nil
 }
 
-func (e *Engine) finishedRunsNewestFirst() []finishedRun {
-	var finished []finishedRun
-	for _, r := range e.index.endedRuns() {
-		at, until := r.retention()
-		finished = append(finished, finishedRun{r, at, until})
+// deleteUnread deletes a run that has ended, unless somebody reads it, and reports whether it
+// did.
+func (e *Engine) deleteUnread(id string) (deleted bool, err error) {
+	r, err := e.load(id)
+	switch {
+	case errors.Is(err, ErrRunNotFound):
+		return false, nil
+	case err != nil:
+		return false, err
+	case r.readerCount.Load() > 0:
+		return false, nil
 	}
-	slices.SortFunc(finished, func(a, b finishedRun) int { return b.endTime.Compare(a.endTime) })
-	return finished
+	return true, e.deleteRun(r)
 }
 
-// sizeIfLimited returns a run's size, or 0 if Limits.MaxFinishedBytes isn't set.
-func (e *Engine) sizeIfLimited(r *trackedRun) int64 {
-	if e.limits.MaxFinishedBytes <= 0 {
-		return 0
-	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	size, err := r.storedBytes()
-	if err != nil {
-		e.logger.Error("measuring the size of a run", "run", r.id, "err", err)
-	}
-	return size
-}
+// storedBytes returns the approximate size of a run's log and files.
+func (e *Engine) storedBytes(row *runlist.Row) int64 { return row.Bytes + e.storedBlobs(row.ID) }
 
 // deleteRun deletes a finished run, with its log and its files. If the log can't be
 // deleted, it deletes nothing.
 func (e *Engine) deleteRun(r *trackedRun) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if e.index.lookup(r.id) != r {
+	if r.removed {
 		return nil // it was deleted meanwhile
 	}
 	if err := e.log.Delete(context.Background(), r.id); err != nil {
 		return fmt.Errorf("deleting the log of run %s: %w", r.id, err)
 	}
-	e.index.removeRun(r)
-	e.disk.Add(r.owner(), -r.blobBytes)
+	e.residents.remove(r)
+	e.disk.Add(r.owner(), -e.storedBlobs(r.id))
 	e.messages.Forget(r.id)
+	e.promises.forget(r.id)
 	r.wakeWaiters() // a woken waiter finds that the run has been deleted
+	e.watchers.notify(r.owner())
 	if err := e.blobs.DeleteRun(r.id); err != nil {
 		e.logger.Error("deleting a run's files", "run", r.id, "err", err)
 	}
 	return nil
 }
 
-// retention returns when the run ended and until when it is kept at least.
-func (r *trackedRun) retention() (at, until time.Time) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.EndedAt, r.retainedUntil()
-}
-
-// retainedUntil returns [Info.RetainedUntil] of a run that has ended. Callers hold
-// mu.
-func (r *trackedRun) retainedUntil() time.Time {
-	least := r.EndedAt.Add(r.engine.limits.RetainAtLeast)
-	if r.poll != nil {
-		least = r.EndedAt.Add(max(r.engine.limits.RetainAtLeast, r.poll.retainFromEnd))
-		if promised := r.StartedAt.Add(r.poll.retainFromStart); promised.After(least) {
-			least = promised
-		}
+// retainedUntil returns [Info.RetainedUntil] of a run that has ended.
+func (e *Engine) retainedUntil(id string, r *runstate.Run) time.Time {
+	least := r.EndedAt.Add(max(e.limits.RetainAtLeast, e.promises.get(id)))
+	if promised := r.StartedAt.Add(time.Duration(r.Start.RetainFor)); promised.After(least) {
+		least = promised
 	}
-	if most := r.EndedAt.Add(r.engine.limits.RetainFor); least.After(most) {
+	if most := r.EndedAt.Add(e.limits.RetainFor); least.After(most) {
 		return most
 	}
 	return least

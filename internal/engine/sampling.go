@@ -3,7 +3,6 @@ package engine
 import (
 	"context"
 	"errors"
-	"iter"
 	"slices"
 
 	"github.com/photon-beam/beam/ask"
@@ -82,14 +81,15 @@ func (e *Engine) ApprovedSample(ctx context.Context, caller generators.Caller, a
 // [ErrAskNotFound].
 func (e *Engine) MaskSample(askID string, request *ask.SampleRequest) (*ask.SampleRequest, error) {
 	run, _, _ := runlog.SplitAskID(askID)
-	r := e.index.lookup(run)
-	if r == nil {
-		return nil, ErrAskNotFound
+	r, err := e.load(run)
+	if errors.Is(err, ErrRunNotFound) {
+		err = ErrAskNotFound
 	}
-	if secrets := r.masked.Load(); secrets != nil {
-		for _, s := range *secrets {
-			request = s.maskSample(request)
-		}
+	if err != nil {
+		return nil, err
+	}
+	for _, s := range r.maskedSecrets() {
+		request = s.maskSample(request)
 	}
 	return request, nil
 }
@@ -109,44 +109,13 @@ func (r *trackedRun) checkSampling(s runlog.Sampling) error {
 
 // ModelReplies reports whether a run waits for nothing but the replies of models.
 func (e *Engine) ModelReplies(run string) bool {
-	r := e.index.lookup(run)
-	if r == nil {
+	r, err := e.load(run)
+	if err != nil {
 		return false
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return len(r.openAsks) > 0 && !slices.ContainsFunc(r.openAsks, func(a *openAsk) bool { return !a.Calling })
-}
-
-// SamplingAsks yields the ids of the open questions that a model has been called for,
-// of all owners. A call may have ended without an answer.
-func (e *Engine) SamplingAsks() iter.Seq[string] {
-	return e.openAskIDs(func(a *openAsk) bool { return a.Ask.Call > 0 })
-}
-
-// OpenAskIDs yields the ids of all open questions, of all owners, in no particular order.
-func (e *Engine) OpenAskIDs() iter.Seq[string] {
-	return e.openAskIDs(func(*openAsk) bool { return true })
-}
-
-func (e *Engine) openAskIDs(include func(*openAsk) bool) iter.Seq[string] {
-	return func(yield func(string) bool) {
-		for _, r := range e.index.allRuns() {
-			var ids []string
-			r.mu.Lock()
-			for _, a := range r.openAsks {
-				if include(a) {
-					ids = append(ids, runlog.AskID(r.id, a.seq))
-				}
-			}
-			r.mu.Unlock()
-			for _, id := range ids {
-				if !yield(id) {
-					return
-				}
-			}
-		}
-	}
 }
 
 // OnSample sets a function that is called with the id of each question to a model that a
@@ -165,9 +134,9 @@ func (r *trackedRun) notifySample(a *openAsk) {
 		return // nobody is to answer it
 	}
 	if f := r.engine.onAsk; f != nil && a.call != nil {
-		f(runlog.AskID(r.id, a.seq))
+		f(runlog.AskID(r.id, a.Seq))
 	}
 	if f := r.engine.onSample; f != nil && a.call != nil && a.call.Kind == string(ask.KindSample) {
-		f(runlog.AskID(r.id, a.seq))
+		f(runlog.AskID(r.id, a.Seq))
 	}
 }

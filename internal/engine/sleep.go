@@ -1,18 +1,18 @@
 package engine
 
 import (
-	"errors"
 	"time"
 
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/runlog"
+	"github.com/photon-beam/beam/internal/runstate"
 )
 
 // A sleep is a call of generators.Sleep that has not ended. Its fields are guarded by
 // the run's mu.
 type sleep struct {
-	deadline
+	*runstate.Sleep
 	call *generators.Call // nil if no generator in this process sleeps
 }
 
@@ -43,26 +43,17 @@ func (w *worker) recordSleep(c *generators.Call) error {
 }
 
 // endSleep records the end of a sleep whose time has come. Callers hold mu.
-func (r *trackedRun) endSleep(s *sleep) {
+func (r *trackedRun) endSleep(s *sleep) error {
 	ctx := r.engine.ctx
 	// If another process has claimed the run, the batch is obsolete, but the sleep may
 	// still be in progress.
-	err := r.flushAndAppend(ctx)
-	if (err == nil || r.isSuperseded(err)) && r.findSleep(s.seq) == s {
-		err = r.appendEntries(ctx, runlog.NewEntry(runlog.KindWoken, runlog.Woken{SleepSeq: s.seq}))
+	if err := r.flushAndAppend(ctx); err != nil && !r.isSuperseded(err) {
+		return err
 	}
-	if err == nil || errors.Is(err, ErrSettled) || errors.Is(err, errRunOver) || ctx.Err() != nil {
-		return
+	if r.findSleep(s.Seq) != s {
+		return nil
 	}
-	wait := retryInterval
-	if !IsTransient(err) {
-		r.engine.logger.Error("ending a sleep", "run", r.id, "err", err)
-		wait = maxRetryWait
-	}
-	if r.findSleep(s.seq) == s {
-		s.due = time.Now().Add(wait)
-		r.engine.deadlines.schedule(&s.deadline)
-	}
+	return r.appendEntries(ctx, runlog.NewEntry(runlog.KindWoken, runlog.Woken{SleepSeq: s.Seq}))
 }
 
 func wokenReply(*trackedRun) generators.Reply { return generators.Reply{} }
@@ -70,20 +61,17 @@ func wokenReply(*trackedRun) generators.Reply { return generators.Reply{} }
 // findSleep returns the sleep in progress with an ordinal, or nil. Callers hold mu.
 func (r *trackedRun) findSleep(seq uint64) *sleep {
 	for _, s := range r.sleeps {
-		if s.seq == seq {
+		if s.Seq == seq {
 			return s
 		}
 	}
 	return nil
 }
 
-// nextWake returns when the first of the sleeps in progress ends; zero if there is none.
-// Callers hold mu.
-func (r *trackedRun) nextWake() (first time.Time) {
-	for _, s := range r.sleeps {
-		if first.IsZero() || s.due.Before(first) {
-			first = s.due
-		}
+// nextWake returns when the first of a run's sleeps in progress ends; zero if there is none.
+func nextWake(r *runstate.Run) (first time.Time) {
+	for _, s := range r.Sleeps {
+		first = earliest(first, s.Until)
 	}
 	return first
 }
@@ -95,5 +83,5 @@ const minEvictedSleep = time.Second
 // sleepsLong reports whether the run only sleeps, and long enough to be evicted for it.
 // Callers hold mu.
 func (r *trackedRun) sleepsLong() bool {
-	return r.State == Sleeping && time.Until(r.nextWake()) >= minEvictedSleep
+	return r.State == Sleeping && time.Until(nextWake(&r.Run)) >= minEvictedSleep
 }

@@ -2,7 +2,6 @@ package engine
 
 import (
 	"context"
-	"crypto/sha256"
 	"encoding/json"
 	"fmt"
 	"time"
@@ -77,16 +76,12 @@ func (e *Engine) Start(ctx context.Context, caller generators.Caller, req StartR
 	started.Trace, r.Start.Trace = trace, trace
 	r.mu.Lock() // until the start is recorded: a repeated request waits for it
 	defer r.mu.Unlock()
-	var first *trackedRun
-	err = e.index.inTurn(ctx, r, func(takenFrom string) (err error) { // nobody else has r yet, so its mu blocks nobody
-		first, err = e.index.addRun(r, e.limits.MaxActivePerOwner, takenFrom != "")
-		return err
-	})
+	first, err := e.beginStart(ctx, r)
 	if err != nil {
 		return Info{}, err
 	}
 	if first != r {
-		return first.resolveRepeat(*r.requestDigest)
+		return first.resolveRepeat(ctx, digestRequest(started))
 	}
 	if req.Received.Data != nil {
 		e.RecordMessage(r.id, req.Received)
@@ -96,6 +91,7 @@ func (e *Engine) Start(ctx context.Context, caller generators.Caller, req StartR
 		r.discardFailedStart()
 		return Info{}, fmt.Errorf("recording the start: %w", err)
 	}
+	e.residents.endStart(r)
 	return info, nil
 }
 
@@ -113,13 +109,13 @@ func newStarted(p *generators.Photon, caller generators.Caller, args json.RawMes
 // may have it all the same, it is deleted there in the background. Callers hold
 // mu.
 func (r *trackedRun) discardFailedStart() {
-	r.engine.exclusive.leave(r)
 	if r.uncertain == nil {
-		r.engine.index.removeRun(r)
+		r.engine.residents.remove(r)
+		r.engine.residents.endStart(r)
 		return
 	}
 	r.startRefused = true
-	r.engine.index.markInactive(r)
+	r.setInactive(true)
 	go r.undoStart()
 }
 
@@ -128,52 +124,21 @@ func (r *trackedRun) discardFailedStart() {
 func (r *trackedRun) recordStart(ctx context.Context, s runlog.Started, client *clientsession.Client, args json.RawMessage) (Info, error) {
 	started := runlog.NewEntry(runlog.KindStarted, s)
 	started.Time = r.StartedAt
-	if !r.engine.exclusive.join(r) {
+	first, release, err := r.engine.exclusive.join(ctx, r)
+	if err != nil {
+		return Info{}, err
+	}
+	defer release()
+	if !first {
 		err := r.appendEntries(ctx, started, runlog.NewEntry(runlog.KindQueued, runlog.Queued{Key: s.Exclusive}))
 		return r.info(), err
 	}
-	err := r.appendEntries(ctx, started, r.engine.newClaim(1))
-	if err != nil {
+	if err := r.appendEntries(ctx, started, r.engine.newClaim(1)); err != nil {
 		return Info{}, err
 	}
 	info := r.info()
 	r.launchGenerator(s.StartedBy(), client, args, nil)
 	return info, nil
-}
-
-type idempotencyKey struct{ owner, key string }
-
-// idempotencyKey returns the run's key, or the zero value if it has none.
-func (r *trackedRun) idempotencyKey() idempotencyKey {
-	if r.Start.IdempotencyKey == "" {
-		return idempotencyKey{}
-	}
-	return idempotencyKey{r.Start.Owner, r.Start.IdempotencyKey}
-}
-
-// digestRequest returns a digest of a request. Requests with the same idempotency
-// key must have the same digest.
-func digestRequest(s runlog.Started) [sha256.Size]byte {
-	args, err := json.Marshal(s.Args) // as they are in the log
-	if err != nil {
-		args = s.Args
-	}
-	return sha256.Sum256(append([]byte(s.Photon+"\x00"+s.ReplayOf+"\x00"), args...))
-}
-
-// resolveRepeat returns the run in reply to a repeated request, one with the run's
-// idempotency key and the given digest. It waits until the first request has
-// been handled.
-func (r *trackedRun) resolveRepeat(digest [sha256.Size]byte) (Info, error) {
-	if *r.requestDigest != digest {
-		return Info{}, ErrIdempotencyKeyReused
-	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.Last == 0 || r.startRefused {
-		return Info{}, fmt.Errorf("the first request with this idempotency key failed: %w", runlog.ErrUnavailable)
-	}
-	return r.info(), nil
 }
 
 // undoStart deletes a run whose start was refused although it may have been
@@ -192,7 +157,9 @@ func (r *trackedRun) undoStart() {
 		if err := r.engine.log.Delete(ctx, r.id); err != nil {
 			return err
 		}
-		r.engine.index.removeRun(r)
+		r.engine.residents.remove(r)
+		r.engine.residents.endStart(r)
+		r.engine.exclusive.startNext(r.exclusiveKey())
 		return r.engine.blobs.DeleteRun(r.id)
 	})
 }

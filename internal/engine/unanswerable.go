@@ -1,57 +1,83 @@
 package engine
 
-import "github.com/photon-beam/beam/internal/runlog"
+import (
+	"sync"
+
+	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/runlist"
+	"github.com/photon-beam/beam/internal/runlog"
+)
+
+// unanswerableAsks are the ids of the open questions of which [Engine.PeopleChanged] has
+// logged that nobody may answer them.
+type unanswerableAsks struct {
+	mu  sync.Mutex
+	ids map[string]struct{}
+}
 
 // PeopleChanged finds the open questions that nobody who can sign in may answer any more, and
 // those that somebody may answer again. Both are logged. Owners and operators have the former
 // in their inboxes. If anybody may sign in, there are none.
 func (e *Engine) PeopleChanged() {
-	if e.people == nil {
-		return
-	}
-	x := e.index
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	for a := range x.restricted {
-		unanswerable := !e.people(a.admits)
-		if a.unanswerable.Swap(unanswerable) == unanswerable {
+	u := &e.unanswerable
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	now := make(map[string]struct{})
+	for a, err := range e.openAsks(runlist.AskFilter{Restricted: true}, Position{}) {
+		if err != nil {
+			e.logger.Error("finding out who may answer questions", "err", err)
+			return
+		}
+		id := a.ID()
+		_, before := u.ids[id]
+		unanswerable := e.isUnanswerable(a)
+		if unanswerable {
+			now[id] = struct{}{}
+		}
+		if unanswerable == before {
 			continue
 		}
-		attrs := []any{"run", a.run.id, "ask", runlog.AskID(a.run.id, a.seq), "for", a.Audience.String()}
+		attrs := []any{"run", a.Run.ID, "ask", id, "for", a.Audience.String()}
 		if unanswerable {
 			e.logger.Warn("nobody who can sign in may answer a question any more", attrs...)
 		} else {
 			e.logger.Info("somebody may answer a question again", attrs...)
 		}
-		x.ensureOwner(a.run.owner()).notifyWatchers()
-		x.everyone.notifyWatchers()
-		x.notifyAudience(a)
+		e.watchers.notify(a.Run.Owner())
+		e.watchers.notifyAudience(a)
 	}
+	u.ids = now
+}
+
+// isUnanswerable reports whether nobody who can sign in may answer a question.
+func (e *Engine) isUnanswerable(a runlist.Ask) bool {
+	return a.Audience != nil && e.people != nil && !e.people(func(c generators.Caller) bool { return admits(a, c) })
 }
 
 // IsUnanswerable reports whether a question is open and nobody may answer it; see
 // [Engine.PeopleChanged].
 func (e *Engine) IsUnanswerable(askID string) bool {
 	id, seq, _ := runlog.SplitAskID(askID)
-	r := e.index.lookup(id)
-	if r == nil {
+	r, err := e.load(id)
+	if err != nil {
 		return false
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	a := r.findOpenAsk(seq)
-	return a != nil && a.unanswerable.Load()
+	return a != nil && e.isUnanswerable(a.listed())
 }
 
 // CountUnanswerable counts the open questions that nobody may answer; see
-// [Engine.PeopleChanged].
-func (e *Engine) CountUnanswerable() (n int) {
-	e.index.mu.RLock()
-	defer e.index.mu.RUnlock()
-	for a := range e.index.restricted {
-		if a.unanswerable.Load() {
+// [Engine.PeopleChanged]. The error is that of reading rows.
+func (e *Engine) CountUnanswerable() (n int, err error) {
+	for a, err := range e.openAsks(runlist.AskFilter{Restricted: true}, Position{}) {
+		if err != nil {
+			return 0, err
+		}
+		if e.isUnanswerable(a) {
 			n++
 		}
 	}
-	return n
+	return n, nil
 }

@@ -2,10 +2,13 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	"sync"
 
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/runlog"
 )
 
 // Upload stores a file for an open file question and returns its digest, for an
@@ -32,9 +35,10 @@ func (e *Engine) Upload(ctx context.Context, caller generators.Caller, askID str
 	if err != nil {
 		return "", 0, err
 	}
-	if r := e.index.lookup(open.Run); r != nil {
+	e.uploaded.add(open.Run, digest, 1)
+	if r, err := e.load(open.Run); err == nil {
 		r.mu.Lock()
-		r.addBlobRef(digest, size)
+		r.addBlobBytes(size)
 		r.mu.Unlock()
 	}
 	if size > limit {
@@ -47,49 +51,70 @@ func (e *Engine) Upload(ctx context.Context, caller generators.Caller, askID str
 
 // DiscardUpload deletes an uploaded file that no answer refers to.
 func (e *Engine) DiscardUpload(run, digest string, size int64) {
-	r := e.index.lookup(run)
-	if r == nil {
-		return
+	e.uploaded.add(run, digest, -1)
+	r, err := e.load(run)
+	if err == nil {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		err = r.removeBlob(digest, size)
 	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if !r.removeBlobRef(digest, size) {
-		return
-	}
-	if err := e.blobs.Remove(run, digest); err != nil {
+	if err != nil && !errors.Is(err, ErrRunNotFound) {
 		e.logger.Error("deleting an upload", "run", run, "err", err)
 	}
 }
 
-// countUploads counts the uploaded files of all runs that no entry refers to, because
-// no answer has used them yet.
-func (e *Engine) countUploads() error {
+// uploadedFiles counts how often each file was uploaded to a run that hasn't ended, so that
+// none is deleted that somebody else has uploaded, too. Its methods may be called from several
+// goroutines. The zero value has none.
+type uploadedFiles struct {
+	mu    sync.Mutex
+	count map[string]map[string]int // by run and digest
+}
+
+// add adds n to the count of a file.
+func (u *uploadedFiles) add(run, digest string, n int) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if u.count == nil {
+		u.count = make(map[string]map[string]int)
+	}
+	if u.count[run] == nil {
+		u.count[run] = make(map[string]int)
+	}
+	u.count[run][digest] += n
+}
+
+// has reports whether a file has been uploaded.
+func (u *uploadedFiles) has(run, digest string) bool {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	return u.count[run][digest] > 0
+}
+
+// forget removes the files of a run.
+func (u *uploadedFiles) forget(run string) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	delete(u.count, run)
+}
+
+// countDisk counts the files of all runs as disk of their owners.
+func (e *Engine) countDisk() error {
+	if e.blobs == nil {
+		return nil
+	}
 	for id, err := range e.blobs.Runs() {
 		if err != nil {
 			return err
 		}
-		if r := e.index.lookup(id); r != nil {
-			if err := r.countUploads(); err != nil {
-				return err
-			}
+		row, err := e.rows.Row(context.Background(), id)
+		if errors.Is(err, runlog.ErrNotFound) {
+			continue
 		}
-	}
-	return nil
-}
-
-func (r *trackedRun) countUploads() error {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.State.Ended() && r.blobRefs != nil {
-		return nil // storedBytes uses the folder's size, and nothing is uploaded any more
-	}
-	for b, err := range r.engine.blobs.RunBlobs(r.id) {
 		if err != nil {
 			return err
 		}
-		if r.blobRefs[b.Digest] == 0 {
-			r.addBlobRef(b.Digest, b.Size)
-		}
+		e.disk.Add(row.Owner(), e.storedBlobs(id))
 	}
 	return nil
 }

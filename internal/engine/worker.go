@@ -62,6 +62,7 @@ func (r *trackedRun) launchGenerator(caller generators.Caller, client *clientses
 		w.generator.SetRecordedKeys(h.keys(), w.findRecordedKey)
 	}
 	r.worker = w
+	r.setInactive(false)
 	if h != nil && len(h.unreplayedCalls) == 0 {
 		w.observeReplay(true) // there are no calls to replay
 	}
@@ -123,7 +124,7 @@ func (w *worker) finishDriving(endSpan func(State)) {
 		w.masked.Store(nil)
 	}
 	if w.drivers == 0 && w.State.Ended() {
-		w.engine.index.setReturning(w.trackedRun, false)
+		w.engine.residents.setReturning(w.trackedRun, false)
 	}
 	w.releaseKey()
 	endSpan(w.State)

@@ -3,6 +3,8 @@ package runlist
 import (
 	"cmp"
 	"context"
+	"errors"
+	"fmt"
 	"maps"
 	"slices"
 	"sync"
@@ -13,67 +15,142 @@ import (
 	"github.com/photon-beam/beam/internal/runstate"
 )
 
-// Memory is a log in the memory of the process, with the rows of its runs. Most lists are
-// made by looking at all rows: it is for tests, and for a process that stores nothing.
+// Memory keeps the rows of a log of any kind in memory. Most lists are made by looking at all
+// rows: it is for tests, and for a process that stores nothing.
 type Memory struct {
-	*runlog.Memory
+	runlog.Log
+	loadData func(run string, e runlog.Entry) (runlog.Entry, error)
 
-	mu     sync.RWMutex // held while the log and the rows change
+	mu     sync.RWMutex
 	rows   map[string]*memoryRow
 	next   int // the num of the next run
 	counts map[string]Counts
 	states map[runstate.State]int
 }
 
-// A memoryRow is a row, which is replaced when it changes, and how many runs the log got
-// before the run.
+// A memoryRow is a row, which is replaced when it changes, and how many runs there were before
+// the run.
 type memoryRow struct {
 	Row
 	num int
 }
 
-var _ Store = (*Memory)(nil)
-
-// NewMemory returns an empty log.
-func NewMemory() *Memory {
-	return &Memory{Memory: runlog.NewMemory(), rows: make(map[string]*memoryRow), counts: make(map[string]Counts), states: make(map[runstate.State]int)}
+func (r *memoryRow) compareStart(o *memoryRow) int {
+	return cmp.Or(r.StartedAt.Compare(o.StartedAt), cmp.Compare(r.num, o.num))
 }
 
-// Append implements [runlog.Log]. Entries that can't follow are appended all the same, as far
-// as possible.
-func (m *Memory) Append(ctx context.Context, run string, after uint64, entries ...runlog.Entry) (uint64, error) {
+var _ Store = (*Memory)(nil)
+
+// NewMemory returns a log with rows of the runs that are appended from now on; see
+// [Memory.ReadAll]. loadData returns an entry with its data if that was too large for the log;
+// it may be nil if there is none.
+func NewMemory(l runlog.Log, loadData func(run string, e runlog.Entry) (runlog.Entry, error)) *Memory {
+	if loadData == nil {
+		loadData = func(_ string, e runlog.Entry) (runlog.Entry, error) { return e, nil }
+	}
+	return &Memory{Log: l, loadData: loadData, rows: make(map[string]*memoryRow), counts: make(map[string]Counts), states: make(map[runstate.State]int)}
+}
+
+// ReadAll makes the rows of the runs that the log has. It returns why there are none of the
+// runs that can't be read.
+func (m *Memory) ReadAll(ctx context.Context) (unreadable map[string]error, err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	last, err := m.Memory.Append(ctx, run, after, entries...)
-	if err != nil || len(entries) == 0 {
-		return last, err
+	unreadable = make(map[string]error)
+	for a, err := range runlog.Scan(ctx, m.Log) {
+		if err != nil {
+			return nil, err
+		}
+		if unreadable[a.Run] != nil {
+			continue
+		}
+		if err := m.add(a.Run, a.Entries); err != nil {
+			unreadable[a.Run] = err
+			m.replace(m.rows[a.Run], nil)
+		}
 	}
-	old := m.rows[run]
-	row := &memoryRow{Row: Row{ID: run}}
-	if old == nil {
+	return unreadable, nil
+}
+
+// add adds what entries that follow in the log mean to the row of a run. Callers hold mu.
+func (m *Memory) add(run string, entries []runlog.Entry) error {
+	old, row := m.rows[run], &memoryRow{Row: Row{ID: run}}
+	switch {
+	case old != nil:
+		row.num, row.Run = old.num, old.Run.Clone()
+	case entries[0].Kind != runlog.KindStarted:
+		return errors.New("its log does not begin with its start")
+	default:
 		row.num = m.next
 		m.next++
-	} else {
-		row.num, row.Run = old.num, old.Run.Clone()
 	}
-	for i, e := range entries {
-		e.Seq = after + uint64(i) + 1
-		if e.Time.IsZero() {
-			e.Time = time.Now()
+	for _, e := range entries {
+		if e.Seq != row.Last+1 {
+			return fmt.Errorf("%w: entry %d follows entry %d", runlog.ErrCorrupt, e.Seq, row.Last)
 		}
-		_, _ = row.Apply(e) // whoever appends knows the entries that can follow
+		e, err := m.loadData(run, e)
+		if err != nil {
+			return err
+		}
+		if _, err := row.Apply(e); err != nil && !errors.Is(err, runstate.ErrCannotFollow) {
+			return err
+		}
 	}
 	m.replace(old, row)
-	return last, nil
+	return nil
+}
+
+// Append implements [runlog.Log].
+func (m *Memory) Append(ctx context.Context, run string, after uint64, entries ...runlog.Entry) (uint64, error) {
+	last, err := m.Log.Append(ctx, run, after, entries...)
+	var conflict *runlog.ConflictError
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	switch row := m.rows[run]; {
+	case errors.As(err, &conflict) || err == nil && row != nil && row.Last != after:
+		return last, errors.Join(err, m.readMissed(ctx, run))
+	case err == nil && len(entries) > 0:
+		return last, m.add(run, number(after, entries))
+	}
+	return last, err
+}
+
+// number returns the entries with their ordinals.
+func number(after uint64, entries []runlog.Entry) []runlog.Entry {
+	numbered := slices.Clone(entries)
+	for i := range numbered {
+		numbered[i].Seq = after + uint64(i) + 1
+		if numbered[i].Time.IsZero() {
+			numbered[i].Time = time.Now()
+		}
+	}
+	return numbered
+}
+
+// readMissed reads what others have appended to a run. Callers hold mu.
+func (m *Memory) readMissed(ctx context.Context, run string) error {
+	var last uint64
+	if row := m.rows[run]; row != nil {
+		last = row.Last
+	}
+	for batch, err := range m.Log.Read(ctx, run, last) {
+		if err == nil {
+			err = m.add(run, batch)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Delete implements [runlog.Log].
 func (m *Memory) Delete(ctx context.Context, run string) error {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if err := m.Memory.Delete(ctx, run); err != nil {
+	if err := m.Log.Delete(ctx, run); err != nil {
 		return err
 	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
 	m.replace(m.rows[run], nil)
 	return nil
 }
@@ -137,13 +214,13 @@ func (m *Memory) FirstOf(_ context.Context, photon, key string) (*Row, error) {
 	return m.first(isOf), nil
 }
 
-// first returns the first run that the log got of those that match.
+// first returns the run that started first of those that match.
 func (m *Memory) first(matches func(*Row) bool) *Row {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
 	var first *memoryRow
 	for _, r := range m.rows {
-		if (first == nil || r.num < first.num) && matches(&r.Row) {
+		if (first == nil || r.compareStart(first) < 0) && matches(&r.Row) {
 			first = r
 		}
 	}

@@ -4,6 +4,7 @@ package runstate
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -39,8 +40,7 @@ type Run struct {
 	Error     string                  // why a run that has ended has no result, for people
 
 	// Status is the latest status that the generator reported, truncated to MaxStatusBytes,
-	// and End how the run ended, without the result. They are set only for runs whose
-	// callers poll them; see [runlog.Started.RetainFor].
+	// and End how the run ended, without the result; nil for a run that hasn't ended.
 	Status string
 	End    *runlog.Finished
 
@@ -54,8 +54,6 @@ type Run struct {
 	// HasNewEvents reports whether the run has gone on since its last call: it has yielded
 	// something, or a call was settled.
 	HasNewEvents bool
-	// Secrets is the number of secret answers.
-	Secrets int
 	// Repeated has, by their keys, the ordinals at which steps began again.
 	Repeated map[string]uint64
 }
@@ -155,6 +153,9 @@ func (r *Run) IsAtRest() bool {
 	return r.Start.Durable && (r.Queued || r.State != Running && !r.HasNewEvents)
 }
 
+// ErrCannotFollow is wrapped by the error for an entry that can't follow what the run was.
+var ErrCannotFollow = errors.New("can't follow")
+
 // Apply applies the next entry, with its data even if that was too large for the log. The
 // error means that it can't be decoded, or can't follow; it is then applied as far as possible.
 func (r *Run) Apply(e runlog.Entry) (Change, error) {
@@ -163,7 +164,9 @@ func (r *Run) Apply(e runlog.Entry) (Change, error) {
 		f.From = "" // also after Begin
 	}
 	r.Last = e.Seq
-	r.Bytes += int64(len(e.Data))
+	if len(e.Data) <= runlog.MaxEntryData { // otherwise it isn't in the log
+		r.Bytes += int64(len(e.Data))
+	}
 	err := e.Visit(&f)
 	if !r.State.Ended() {
 		r.State = r.deriveState()
@@ -172,7 +175,7 @@ func (r *Run) Apply(e runlog.Entry) (Change, error) {
 		r.ChangedAt = e.Time.Round(0)
 	}
 	if err == nil && !isPossible(e.Kind, f.From, r.State) {
-		err = fmt.Errorf("entry %d (%s) can't follow: the run was %s", e.Seq, e.Kind, cmp.Or(f.From, "not started"))
+		err = fmt.Errorf("entry %d (%s) %w: the run was %s", e.Seq, e.Kind, ErrCannotFollow, cmp.Or(f.From, "not started"))
 	}
 	return f.Change, err
 }
@@ -247,12 +250,7 @@ func (f *fold) Asked(e runlog.Entry, a runlog.Asked) error {
 	return nil
 }
 
-func (f *fold) Answered(_ runlog.Entry, a runlog.Answered) error {
-	if a.Sealed != nil {
-		f.Secrets++
-	}
-	return f.settle(a.AskSeq)
-}
+func (f *fold) Answered(_ runlog.Entry, a runlog.Answered) error { return f.settle(a.AskSeq) }
 
 func (f *fold) Withdrawn(_ runlog.Entry, w runlog.Withdrawn) error { return f.settle(w.AskSeq) }
 
@@ -316,26 +314,21 @@ func (f *fold) Finished(e runlog.Entry, end runlog.Finished) error {
 	f.State, f.EndedAt = State(end.Status), e.Time.Round(0)
 	f.Reason, f.Error = end.Reason(), outcome.TextForPeople(&end)
 	f.Sleeps, f.Run.Queued, f.TimeSpent = nil, false, time.Duration(end.TimeSpent)
-	if f.isPolled() {
-		end.Result, end.Content, end.ResultPreview = nil, nil, ""
-		f.End = &end
-	}
+	end.Result, end.Content, end.ResultPreview = nil, nil, ""
+	f.End = &end
 	return nil
 }
 
 func (f *fold) Event(e runlog.Entry) error {
 	f.Events++
 	f.HasNewEvents = true
-	if e.Kind != kindStatus || !f.isPolled() {
+	if e.Kind != kindStatus || len(e.Data) == 0 {
 		return nil
 	}
 	s, err := runlog.Decode[generators.StatusEvent](e)
 	f.Status = strings.Clone(humanize.TruncateBytes(s.Text, MaxStatusBytes, "…"))
 	return err
 }
-
-// isPolled reports whether a caller of the run polls it.
-func (r *Run) isPolled() bool { return r.Start.RetainFor > 0 }
 
 // kindStatus is the kind of [generators.StatusEvent] entries.
 const kindStatus runlog.Kind = "status"

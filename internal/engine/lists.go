@@ -1,0 +1,280 @@
+package engine
+
+import (
+	"context"
+	"iter"
+
+	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/audience"
+	"github.com/photon-beam/beam/internal/runlist"
+	"github.com/photon-beam/beam/internal/runlog"
+)
+
+// A Position is a place in a list of runs, which are ordered by their starts, or of questions;
+// see [runlist.Position]. The zero value is the list's beginning.
+type Position = runlist.Position
+
+// Position returns the place after a run.
+func (i *Info) Position() Position { return Position{At: i.Started, ID: i.ID} }
+
+// Position returns the place after a question.
+func (o *OpenAsk) Position() Position { return Position{At: o.Since, ID: o.ID} }
+
+// RunsAfter yields the runs that the caller may use, newest first, from a position on. They
+// are without Asks, so that none of their logs is read. Runs that start meanwhile aren't
+// among them. An error ends them.
+func (e *Engine) RunsAfter(caller generators.Caller, after Position) iter.Seq2[Info, error] {
+	return func(yield func(Info, error) bool) {
+		for row, err := range e.rowsOf(caller, after) {
+			if err != nil {
+				yield(Info{}, err)
+				return
+			}
+			if info, listed := e.listRun(row); listed && !yield(info, nil) {
+				return
+			}
+		}
+	}
+}
+
+// rowsOf yields the rows of the runs that a caller may use, newest first, from a position on.
+func (e *Engine) rowsOf(c generators.Caller, after Position) iter.Seq2[*runlist.Row, error] {
+	if c.ID == "" {
+		return func(func(*runlist.Row, error) bool) {}
+	}
+	return rowsAfter(func(ctx context.Context, after Position, limit int) ([]*runlist.Row, error) {
+		return e.rows.RunsOf(ctx, ownedBy(c), after, limit)
+	}, startOf, after)
+}
+
+// listRun returns a run as lists show it, without its questions. It reports false for a run
+// whose start was refused.
+func (e *Engine) listRun(row *runlist.Row) (info Info, listed bool) {
+	r := e.residents.find(row.ID)
+	if r == nil {
+		return e.describe(row.ID, &row.Run), true
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.info(), !r.startRefused && r.Last > 0
+}
+
+// Runs returns the runs that the caller may use, newest first: at most limit (0 means all) of
+// those for which keep returns true (nil means all). keep is called without
+// Asks, which may have to be read from the log.
+func (e *Engine) Runs(caller generators.Caller, limit int, keep func(Info) bool) ([]Info, error) {
+	var infos []Info
+	for row, err := range e.rowsOf(caller, Position{}) {
+		if err != nil {
+			return nil, err
+		}
+		info, listed := e.listRun(row)
+		if !listed || keep != nil && !keep(info) {
+			continue
+		}
+		for _, a := range row.Asks {
+			if o, open := e.listAsk(runlist.Ask{Ask: a, Run: row}, caller); open {
+				info.Asks = append(info.Asks, o)
+			}
+		}
+		infos = append(infos, info)
+		if limit > 0 && len(infos) == limit {
+			break
+		}
+	}
+	return infos, nil
+}
+
+// InboxAfter yields the open questions that the caller may answer, and those of the caller's
+// runs that nobody may, oldest first, from a position on. A question on an earlier list, even
+// without the bodies of what its questions show, isn't read again, because it doesn't change.
+// An error ends them.
+func (e *Engine) InboxAfter(caller generators.Caller, after Position, earlier []OpenAsk) iter.Seq2[OpenAsk, error] {
+	known := make(map[string]*OpenAsk, len(earlier))
+	for i := range earlier {
+		known[earlier[i].ID] = &earlier[i]
+	}
+	return func(yield func(OpenAsk, error) bool) {
+		for a, err := range e.asksFor(caller, runlist.AskFilter{}, after) {
+			switch {
+			case err != nil:
+				yield(OpenAsk{}, err)
+				return
+			case !e.isListed(a, caller):
+				continue
+			}
+			o, open := e.updateListedAsk(a, caller, known[a.ID()])
+			if open && !yield(o, nil) {
+				return
+			}
+		}
+	}
+}
+
+// Inbox returns the questions of [Engine.InboxAfter], at most limit (0 means all).
+func (e *Engine) Inbox(caller generators.Caller, limit int) ([]OpenAsk, error) {
+	return e.UpdateInbox(caller, limit, nil)
+}
+
+// UpdateInbox is [Engine.Inbox] for a caller that has an earlier list.
+func (e *Engine) UpdateInbox(caller generators.Caller, limit int, earlier []OpenAsk) ([]OpenAsk, error) {
+	var open []OpenAsk
+	for o, err := range e.InboxAfter(caller, Position{}, earlier) {
+		if err != nil {
+			return nil, err
+		}
+		open = append(open, o)
+		if limit > 0 && len(open) == limit {
+			break
+		}
+	}
+	return open, nil
+}
+
+// asksFor yields the open questions of the runs that a caller may use, and those whose
+// audience may have the caller, oldest first, from a position on.
+func (e *Engine) asksFor(c generators.Caller, f runlist.AskFilter, after Position) iter.Seq2[runlist.Ask, error] {
+	if c.ID == "" {
+		return func(func(runlist.Ask, error) bool) {}
+	}
+	f.Owner, f.Names = ownedBy(c), audience.NamesOf(c)
+	return e.openAsks(f, after)
+}
+
+// openAsks yields the open questions that a filter selects, oldest first, from a position on.
+func (e *Engine) openAsks(f runlist.AskFilter, after Position) iter.Seq2[runlist.Ask, error] {
+	list := func(ctx context.Context, after Position, limit int) ([]runlist.Ask, error) {
+		return e.rows.Asks(ctx, f, after, limit)
+	}
+	return eachPage(list, func(a runlist.Ask) Position { return Position{At: a.AskedAt, ID: a.ID()} }, after)
+}
+
+// isListed reports whether a caller's inbox has a question: one that the caller may answer, or
+// that nobody may if the caller may use its run.
+func (e *Engine) isListed(a runlist.Ask, c generators.Caller) bool {
+	return admits(a, c) || usableBy(c, a.Run.Owner()) && e.isUnanswerable(a)
+}
+
+// updateListedAsk returns a question as lists show it. It is read only if it isn't known. open
+// is false if it has been settled in the meantime, or can't be read, which is logged.
+func (e *Engine) updateListedAsk(a runlist.Ask, c generators.Caller, known *OpenAsk) (o OpenAsk, open bool) {
+	if known == nil {
+		return e.listAsk(a, c)
+	}
+	o = *known
+	o.Owner, o.OwnerName = a.Run.Owner(), nameOfOwner(a.Run.Start, a.Run.Adopter) // who may have adopted it
+	if a.Audience != nil {                                                        // the people may have changed
+		o.Excluded, o.Unanswerable = !admits(a, c), e.isUnanswerable(a)
+	}
+	return o, true
+}
+
+// listAsk returns a question as lists show it, from memory if possible. open is false if it
+// has been settled in the meantime, or can't be read, which is logged.
+func (e *Engine) listAsk(a runlist.Ask, c generators.Caller) (o OpenAsk, open bool) {
+	asked, found := runlog.Asked{}, false
+	if r := e.residents.find(a.Run.ID); r != nil {
+		r.mu.Lock()
+		current := r.findOpenAsk(a.Seq)
+		if current != nil {
+			asked, found = current.askedFromCall()
+		}
+		refused := r.startRefused
+		r.mu.Unlock()
+		if current == nil || refused {
+			return OpenAsk{}, false
+		}
+	}
+	var err error
+	if !found {
+		if asked, _, err = e.readAsked(e.generatorCtx, a.Run.ID, a.Seq); err != nil {
+			e.logger.Error("listing a question", "run", a.Run.ID, "err", err)
+		}
+	}
+	return e.describeAsk(a, asked, c), err == nil
+}
+
+// CountOpenAsks counts the questions of [Engine.Inbox]. The error is that of reading rows.
+func (e *Engine) CountOpenAsks(c generators.Caller) (int, error) {
+	if c.ID == "" {
+		return 0, nil
+	}
+	counts, err := e.rows.CountOf(context.Background(), ownedBy(c))
+	n := counts.Asks
+	for a, askErr := range e.asksFor(c, runlist.AskFilter{Restricted: true}, Position{}) {
+		switch listed, counted := askErr == nil && e.isListed(a, c), askErr == nil && usableBy(c, a.Run.Owner()); {
+		case askErr != nil:
+			return 0, askErr
+		case listed && !counted:
+			n++
+		case counted && !listed:
+			n--
+		}
+	}
+	return n, err
+}
+
+// HasOpenAsk reports whether a run that keep accepts has an open question that the caller
+// may answer. The error is that of reading rows.
+func (e *Engine) HasOpenAsk(c generators.Caller, keep func(Info) bool) (bool, error) {
+	for a, err := range e.asksFor(c, runlist.AskFilter{}, Position{}) {
+		if err != nil {
+			return false, err
+		}
+		if admits(a, c) && keep(e.describe(a.Run.ID, &a.Run.Run)) {
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
+// SamplingAsks yields the ids of the open questions that a model has been called for,
+// of all owners. A call may have ended without an answer. An error ends them.
+func (e *Engine) SamplingAsks() iter.Seq2[string, error] {
+	return e.openAskIDs(runlist.AskFilter{Called: true})
+}
+
+// OpenAskIDs yields the ids of all open questions, of all owners, oldest first. An error ends
+// them.
+func (e *Engine) OpenAskIDs() iter.Seq2[string, error] { return e.openAskIDs(runlist.AskFilter{}) }
+
+func (e *Engine) openAskIDs(f runlist.AskFilter) iter.Seq2[string, error] {
+	return func(yield func(string, error) bool) {
+		for a, err := range e.openAsks(f, Position{}) {
+			if err != nil {
+				yield("", err)
+				return
+			}
+			if !yield(a.ID(), nil) {
+				return
+			}
+		}
+	}
+}
+
+// admits reports whether a caller may answer a question.
+func admits(a runlist.Ask, c generators.Caller) bool {
+	return a.Audience.Admits(c, audience.Starter(a.Run.Start.StartedBy()), usableBy(c, a.Run.Owner()))
+}
+
+// Delete deletes a run that has ended, with its log and files. The error is
+// [ErrRunNotFound], [ErrForbidden], [ErrRunNotEnded], [ErrRunInUse],
+// [ErrDeletionPaused], or the log's.
+func (e *Engine) Delete(caller generators.Caller, id string) error {
+	r, err := e.findRun(caller, id)
+	switch {
+	case err != nil:
+		return err
+	case !r.hasEnded():
+		return ErrRunNotEnded
+	}
+	end, err := e.deletions.begin()
+	if err != nil {
+		return err
+	}
+	defer end()
+	if r.readerCount.Load() > 0 {
+		return ErrRunInUse
+	}
+	return e.deleteRun(r)
+}

@@ -1,0 +1,194 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"runtime"
+	"sync"
+	"weak"
+
+	"golang.org/x/sync/singleflight"
+
+	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/budget"
+	"github.com/photon-beam/beam/internal/callers"
+	"github.com/photon-beam/beam/internal/runlist"
+	"github.com/photon-beam/beam/internal/runlog"
+)
+
+// residents finds the runs that are in memory. Each is there for as long as something holds
+// it: a worker, a timer, a request. So there is only one object for a run, and a run that
+// nobody needs costs nothing but its row. The methods may be called from several goroutines.
+type residents struct {
+	loads singleflight.Group
+
+	mu   sync.RWMutex
+	byID map[string]weak.Pointer[trackedRun]
+	// pinned are the runs that nothing else holds, but that wait to wake somebody, or were
+	// queued here.
+	pinned map[*trackedRun]struct{}
+	starts starts
+	closed bool // add returns ErrClosing
+	// workingRuns counts the running runs that are not inactive.
+	workingRuns int
+	working     *budget.Budget // of each owner; see recount
+	allIdle     chan struct{}  // closed when workingRuns is 0; nil if nobody waits for that
+}
+
+func newResidents(working *budget.Budget) *residents {
+	return &residents{
+		byID: make(map[string]weak.Pointer[trackedRun]), pinned: make(map[*trackedRun]struct{}), working: working,
+		starts: starts{byKey: make(map[idempotencyKey]*trackedRun), byOwner: make(map[string]int)},
+	}
+}
+
+// find returns a run if it is in memory, or nil.
+func (x *residents) find(id string) *trackedRun {
+	x.mu.RLock()
+	defer x.mu.RUnlock()
+	return x.byID[id].Value()
+}
+
+// all returns the runs in memory, in no particular order.
+func (x *residents) all() []*trackedRun {
+	x.mu.RLock()
+	defer x.mu.RUnlock()
+	all := make([]*trackedRun, 0, len(x.byID))
+	for _, p := range x.byID {
+		if r := p.Value(); r != nil {
+			all = append(all, r)
+		}
+	}
+	return all
+}
+
+// insert adds a run. Callers hold mu.
+func (x *residents) insert(r *trackedRun) {
+	x.byID[r.id] = weak.Make(r)
+	runtime.AddCleanup(r, x.forget, r.id)
+}
+
+// forget removes a run that nothing holds any more.
+func (x *residents) forget(id string) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.byID[id].Value() == nil { // it may have been loaded again
+		delete(x.byID, id)
+	}
+}
+
+// remove removes a run, because it was deleted, or not started. Callers hold r.mu.
+func (x *residents) remove(r *trackedRun) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.byID[r.id].Value() != r {
+		return
+	}
+	delete(x.byID, r.id)
+	delete(x.pinned, r)
+	r.removed = true
+	x.recount(r)
+	if r.State == Running && !r.inactive {
+		x.workingRuns--
+	}
+	x.notifyIdle()
+}
+
+// updatePin keeps the run in memory if nothing else does, or no longer. Callers hold mu.
+func (r *trackedRun) updatePin() {
+	pinned := len(r.waiters) > 0 || r.Queued && !r.State.Ended()
+	if pinned == r.pinned {
+		return
+	}
+	r.pinned = pinned
+	x := r.engine.residents
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if pinned {
+		x.pinned[r] = struct{}{}
+	} else {
+		delete(x.pinned, r)
+	}
+}
+
+// load returns a run, from its row if it isn't in memory. The error is [ErrRunNotFound], or
+// that of reading the row.
+func (e *Engine) load(id string) (*trackedRun, error) {
+	r := e.residents.find(id)
+	if r == nil {
+		// While a row is being read, nobody else has the run, so that nobody here appends to it.
+		loaded, err, _ := e.residents.loads.Do(id, func() (any, error) { return e.loadRow(id) })
+		if err != nil {
+			return nil, err
+		}
+		r = loaded.(*trackedRun)
+	}
+	if r.lost.Load() != nil {
+		r.endLost()
+	}
+	return r, nil
+}
+
+func (e *Engine) loadRow(id string) (*trackedRun, error) {
+	if r := e.residents.find(id); r != nil {
+		return r, nil // it was loaded a moment ago
+	}
+	row, err := e.rows.Row(context.Background(), id)
+	switch {
+	case errors.Is(err, runlog.ErrNotFound):
+		return nil, ErrRunNotFound
+	case err != nil:
+		return nil, err
+	}
+	r := e.newLoadedRun(row)
+	e.residents.mu.Lock()
+	e.residents.insert(r)
+	e.residents.mu.Unlock()
+	return r, nil
+}
+
+// newLoadedRun returns a run as its row describes it.
+func (e *Engine) newLoadedRun(row *runlist.Row) *trackedRun {
+	r := &trackedRun{engine: e, id: row.ID, Run: row.Run.Clone()}
+	r.photon, _ = e.photons.Lookup(r.Start.Photon)
+	r.timeSpent = r.TimeSpent
+	r.adopter.Store(r.Adopter)
+	for _, a := range r.Asks {
+		r.openAsks = append(r.openAsks, &openAsk{Ask: a, run: r})
+	}
+	for _, s := range r.Sleeps {
+		r.sleeps = append(r.sleeps, &sleep{Sleep: s})
+	}
+	r.lost.Store(r.lostEnd())
+	r.inactive = !r.State.Ended() && (r.Queued || r.photon == nil || r.State == Running)
+	return r
+}
+
+// usableBy reports whether a caller may see, answer and stop a run of an owner.
+func usableBy(c generators.Caller, owner string) bool {
+	return c.ID != "" && (c.ID == owner || usesAllRuns(c))
+}
+
+// usesAllRuns reports whether a caller sees, answers and stops the runs of all
+// owners.
+func usesAllRuns(c generators.Caller) bool { return c.ID != "" && c.HasRole(generators.RoleOperator) }
+
+// ownedBy returns the owner whose runs a caller lists; empty for all.
+func ownedBy(c generators.Caller) string {
+	if usesAllRuns(c) {
+		return ""
+	}
+	return c.ID
+}
+
+// nameOfOwner returns what people call the owner of a run.
+func nameOfOwner(started runlog.Started, adopter *generators.Caller) string {
+	c := adopter
+	if c == nil {
+		c = started.Caller
+	}
+	if c == nil {
+		return callers.Describe(started.Owner, "")
+	}
+	return callers.Describe(c.ID, c.Name)
+}

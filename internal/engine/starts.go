@@ -1,0 +1,154 @@
+package engine
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
+
+	"github.com/photon-beam/beam/internal/runlog"
+)
+
+// starts are the runs that are about to start, and have no rows yet. The mu of the residents
+// guards them.
+type starts struct {
+	byKey   map[idempotencyKey]*trackedRun
+	byOwner map[string]int
+}
+
+type idempotencyKey struct{ owner, key string }
+
+// idempotencyKey returns the run's key, or the zero value if it has none.
+func (r *trackedRun) idempotencyKey() idempotencyKey {
+	if r.Start.IdempotencyKey == "" {
+		return idempotencyKey{}
+	}
+	return idempotencyKey{r.Start.Owner, r.Start.IdempotencyKey}
+}
+
+// beginStart makes a run one that is about to start, until endStart is called, and returns it.
+// If another run has the same idempotency key, it returns that one instead. The error is
+// [ErrClosing], [ErrTooManyRuns], a [*budget.ExceededError], or that of reading rows. Callers
+// hold r.mu; nobody else has r yet, so that it blocks nobody.
+func (e *Engine) beginStart(ctx context.Context, r *trackedRun) (first *trackedRun, err error) {
+	first, sameOwner, err := e.residents.beginStart(r)
+	if err != nil || first != r {
+		return first, err
+	}
+	defer func() {
+		if err != nil || first != r {
+			e.residents.endStart(r)
+		}
+	}()
+	if key := r.idempotencyKey(); key.key != "" {
+		id, err := e.rows.FindStarted(ctx, key.owner, key.key)
+		if err != nil {
+			return nil, err
+		}
+		if id != "" {
+			return e.load(id)
+		}
+	}
+	n, err := e.rows.CountOf(ctx, r.owner())
+	if err != nil {
+		return nil, err
+	}
+	if limit := e.limits.MaxActivePerOwner; limit > 0 && n.Unfinished+sameOwner > limit {
+		return nil, ErrTooManyRuns
+	}
+	return r, e.residents.inTurn(ctx, r, func(takenFrom string) error { return e.residents.add(r, takenFrom != "") })
+}
+
+// beginStart adds a run to those that are about to start, and returns it and how many of its
+// owner there are. If one of them has the same idempotency key, it returns that one instead.
+func (x *residents) beginStart(r *trackedRun) (first *trackedRun, sameOwner int, err error) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	key := r.idempotencyKey()
+	if x.closed {
+		return nil, 0, ErrClosing
+	}
+	if first := x.starts.byKey[key]; first != nil {
+		return first, 0, nil
+	}
+	if key.key != "" {
+		x.starts.byKey[key] = r
+	}
+	x.starts.byOwner[r.owner()]++
+	return r, x.starts.byOwner[r.owner()], nil
+}
+
+// endStart removes a run from those that are about to start: it has a row now, or won't start.
+func (x *residents) endStart(r *trackedRun) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if key := r.idempotencyKey(); x.starts.byKey[key] == r {
+		delete(x.starts.byKey, key)
+	}
+	owner := r.Start.Owner
+	if x.starts.byOwner[owner]--; x.starts.byOwner[owner] <= 0 {
+		delete(x.starts.byOwner, owner)
+	}
+}
+
+// add adds a run that is about to start. taken says that the owner's budget has one for it;
+// see inTurn. The error is ErrClosing or errMustWait.
+func (x *residents) add(r *trackedRun, taken bool) error {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	r.counted = taken
+	if x.closed || !taken && !x.working.TryTake(r.owner()) {
+		r.removed = true
+		x.recount(r) // gives it back
+		r.removed = false
+		if x.closed {
+			return ErrClosing
+		}
+		return errMustWait
+	}
+	r.counted = true
+	x.insert(r)
+	x.workingRuns++
+	return nil
+}
+
+// digestRequest returns a digest of a request. Requests with the same idempotency
+// key must have the same digest.
+func digestRequest(s runlog.Started) [sha256.Size]byte {
+	args, err := json.Marshal(s.Args) // as they are in the log
+	if err != nil {
+		args = s.Args
+	}
+	return sha256.Sum256(append([]byte(s.Photon+"\x00"+s.ReplayOf+"\x00"), args...))
+}
+
+// resolveRepeat returns the run in reply to a repeated request, one with the run's
+// idempotency key and the given digest. It waits until the first request has
+// been handled.
+func (r *trackedRun) resolveRepeat(ctx context.Context, digest [sha256.Size]byte) (Info, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.Last == 0 || r.startRefused {
+		return Info{}, fmt.Errorf("the first request with this idempotency key failed: %w", runlog.ErrUnavailable)
+	}
+	started, err := r.readStarted(ctx)
+	if err != nil {
+		return Info{}, err
+	}
+	if digestRequest(started) != digest {
+		return Info{}, ErrIdempotencyKeyReused
+	}
+	return r.info(), nil
+}
+
+// readStarted reads the start of the run from its log.
+func (r *trackedRun) readStarted(ctx context.Context) (s runlog.Started, err error) {
+	err = runlog.ErrNotFound
+	for batch, readErr := range r.engine.loadSpilledBatches(r.id, r.engine.log.Read(ctx, r.id, 0)) {
+		if err = readErr; err == nil {
+			s, err = runlog.Decode[runlog.Started](batch[0])
+		}
+		break
+	}
+	return s, err
+}

@@ -1,0 +1,177 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"time"
+)
+
+// Running runs count as working, and against the budget of their owners, unless they are
+// inactive: they can't continue in this process, or not yet.
+
+// recount counts a run among those of its owner that work, or no longer: if it is running
+// and active, or was stopped while its generator has yet to return. Callers hold mu.
+func (x *residents) recount(r *trackedRun) {
+	works := r.State == Running && !r.inactive && !r.removed || r.returning
+	if works == r.counted {
+		return
+	}
+	r.counted = works
+	n := int64(1)
+	if !works {
+		n = -1
+	}
+	x.working.Add(r.owner(), n)
+}
+
+// uncount uncounts a run until recount is called. Callers hold mu.
+func (x *residents) uncount(r *trackedRun) {
+	if r.counted {
+		r.counted = false
+		x.working.Add(r.owner(), -1)
+	}
+}
+
+// updateState records a change of a run's state. Callers hold r.mu.
+func (x *residents) updateState(r *trackedRun, from, to State) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if from == Running && to != Running && !r.inactive {
+		x.workingRuns--
+	} else if from != Running && to == Running && !r.inactive {
+		x.workingRuns++
+	}
+	x.recount(r)
+	x.notifyIdle()
+}
+
+// setInactive excludes an unfinished run from the working runs, or includes it again. Callers
+// hold r.mu.
+func (x *residents) setInactive(r *trackedRun, inactive bool) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if r.inactive == inactive {
+		return
+	}
+	r.inactive = inactive
+	if r.State == Running && inactive {
+		x.workingRuns--
+	} else if r.State == Running {
+		x.workingRuns++
+	}
+	x.recount(r)
+	x.notifyIdle()
+}
+
+// setReturning notes that a stopped run has yet to return, or has returned.
+func (x *residents) setReturning(r *trackedRun, returning bool) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	r.returning = returning
+	x.recount(r)
+}
+
+// changeOwner calls change, which makes another caller the owner of a run. Callers hold r.mu.
+func (x *residents) changeOwner(r *trackedRun, change func()) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.uncount(r)
+	change()
+	x.recount(r)
+}
+
+// stopAccepting makes add return ErrClosing.
+func (x *residents) stopAccepting() {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.closed = true
+}
+
+// notifyIdle wakes waitIdle if no run is working. Callers hold mu.
+func (x *residents) notifyIdle() {
+	if x.workingRuns == 0 && x.allIdle != nil {
+		close(x.allIdle)
+		x.allIdle = nil
+	}
+}
+
+// waitIdle waits until no run is working or ctx ends.
+func (x *residents) waitIdle(ctx context.Context) {
+	x.mu.Lock()
+	if x.workingRuns == 0 {
+		x.mu.Unlock()
+		return
+	}
+	if x.allIdle == nil {
+		x.allIdle = make(chan struct{})
+	}
+	idle := x.allIdle
+	x.mu.Unlock()
+	select {
+	case <-idle:
+	case <-ctx.Done():
+	}
+}
+
+// errMustWait means that a run's owner has as many working runs as may be; see
+// [residents.inTurn].
+var errMustWait = errors.New("the run must wait for its turn to work")
+
+type maxWaitKey struct{}
+
+// WithMaxWait returns a context with which [Engine.Start] and [Engine.AnswerShown] wait for up
+// to d if too many runs of the owner work. Without it they don't wait: who reads messages one
+// after the other, as MCP over stdio does, must not.
+func WithMaxWait(ctx context.Context, d time.Duration) context.Context {
+	return context.WithValue(ctx, maxWaitKey{}, d)
+}
+
+// inTurn calls try, which lets a run work, with an empty owner. If it returns errMustWait,
+// inTurn waits for the turn of the run's owner, and calls it again with that owner, from whose
+// budget one was taken; try counts the run as that one, or gives it back. The error is that
+// of try, or a [*budget.ExceededError].
+func (x *residents) inTurn(ctx context.Context, r *trackedRun, try func(takenFrom string) error) error {
+	err := try("")
+	maxWait, _ := ctx.Value(maxWaitKey{}).(time.Duration)
+	for errors.Is(err, errMustWait) { // again only if the run has another owner by then
+		owner := r.owner()
+		if err := x.working.TakeInTurn(ctx, owner, maxWait); err != nil {
+			return err
+		}
+		err = try(owner)
+	}
+	return err
+}
+
+// countTaken counts a run as the one that was taken from an owner's budget, if any, until
+// recountNow is called.
+func (x *residents) countTaken(r *trackedRun, owner string) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	switch {
+	case owner == "":
+	case r.counted || r.owner() != owner: // another caller has adopted the run in the meantime
+		x.working.Add(owner, -1)
+	default:
+		r.counted = true
+	}
+}
+
+// countAhead counts a run as working that an answer would let work, until recountNow is
+// called. It reports whether its owner may have one more. Callers hold r.mu.
+func (x *residents) countAhead(r *trackedRun) bool {
+	if r.State != Waiting || len(r.openAsks) > 1 || len(r.sleeps) > 0 {
+		return true
+	}
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	r.counted = r.counted || x.working.TryTake(r.owner())
+	return r.counted
+}
+
+// recountNow is recount for callers that don't hold mu.
+func (x *residents) recountNow(r *trackedRun) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.recount(r)
+}
