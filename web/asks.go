@@ -36,7 +36,11 @@ func (s *Server) handleInbox(w http.ResponseWriter, r *http.Request, caller gene
 	if err != nil {
 		return err
 	}
-	page := map[string]any{"asks": nonNil(withoutEvidenceBodies(list.asks, func(engine.OpenAsk) bool { return false })), "count": s.engine.CountOpenAsks(caller)}
+	count, err := s.engine.CountOpenAsks(caller)
+	if err != nil {
+		return err
+	}
+	page := map[string]any{"asks": nonNil(withoutEvidenceBodies(list.asks, func(engine.OpenAsk) bool { return false })), "count": count}
 	if list.next != "" {
 		page["next"] = list.next
 	}
@@ -84,16 +88,19 @@ func searchAsks(e *engine.Engine, caller generators.Caller, query url.Values, ea
 		return page, err
 	}
 	m, scanned := newRunMatcher(page.filter), 0
-	var last engine.AskPosition
-	for o := range e.InboxAfter(caller, engine.AskPosition{Since: at, ID: id}, earlier) {
+	var last engine.Position
+	for o, err := range e.InboxAfter(caller, engine.Position{At: at, ID: id}, earlier) {
+		if err != nil {
+			return page, err
+		}
 		if scanned == maxScannedAsks {
-			page.next, page.scanned = formatCursor(last.Since, last.ID), scanned
+			page.next, page.scanned = formatCursor(last.At, last.ID), scanned
 			return page, nil
 		}
 		scanned++
 		if m.matchesAsk(&o) {
 			if len(page.asks) == limit {
-				page.next = formatCursor(last.Since, last.ID)
+				page.next = formatCursor(last.At, last.ID)
 				return page, nil
 			}
 			page.asks = append(page.asks, o)
@@ -122,10 +129,14 @@ func (l *inboxList) update(e *engine.Engine, caller generators.Caller, query url
 	if err != nil {
 		return ui.InboxPage{}, err
 	}
+	count, err := e.CountOpenAsks(caller)
+	if err != nil {
+		return ui.InboxPage{}, err
+	}
 	opened := query.Get("open")
 	l.asks = withoutEvidenceBodies(list.asks, func(o engine.OpenAsk) bool { return o.ID == opened || ui.HasBriefEvidence(o) })
 	page := ui.InboxPage{
-		RunFilter: list.filter, Asks: make([]ui.InboxLine, len(l.asks)), Count: e.CountOpenAsks(caller),
+		RunFilter: list.filter, Asks: make([]ui.InboxLine, len(l.asks)), Count: count,
 		After: query.Get("after"), Next: list.next, Scanned: list.scanned, OfAll: caller.HasRole(generators.RoleOperator),
 	}
 	for i, a := range l.asks {

@@ -33,12 +33,12 @@ func TestQuestionForOthers(t *testing.T) {
 	expectStatus(t, res, http.StatusCreated)
 	run := decodeJSON[startedRun](t, res)
 	for range e.Watch(t.Context(), generators.Caller{ID: "bob", Roles: []string{"ops"}}) {
-		if e.CountOpenAsks(generators.Caller{ID: "bob", Roles: []string{"ops"}}) > 0 {
+		if must(e.CountOpenAsks(generators.Caller{ID: "bob", Roles: []string{"ops"}})) > 0 {
 			break
 		}
 	}
 	inbox := page("/asks", bob)
-	askID := e.Inbox(generators.Caller{ID: "bob", Roles: []string{"ops"}}, 0)[0].ID
+	askID := must(e.Inbox(generators.Caller{ID: "bob", Roles: []string{"ops"}}, 0))[0].ID
 	for _, want := range []string{"Deploy it?", "the plan", `href="/asks/` + askID + `"`, "for you", "for ADA"} {
 		if !strings.Contains(inbox, want) {
 			t.Errorf("the inbox lacks %q", want)

@@ -57,7 +57,11 @@ func (s *Server) find(c ui.Chrome, caller generators.Caller, text string) (hits 
 		hits = append(hits, ui.NewAskHit(a, s.links.Ask(a.ID)))
 	}
 	m.maxScanned, m.maxInputs = maxFoundRuns, maxFoundInputs
-	for _, line := range s.runLines(caller, s.searchRuns(caller, m, engine.RunPosition{}, maxHits).infos) {
+	found, err := s.searchRuns(caller, m, engine.Position{}, maxHits)
+	if err != nil {
+		return nil, err
+	}
+	for _, line := range s.runLines(caller, found.infos) {
 		hits = append(hits, ui.NewRunHit(line, s.links.Run(line.ID)))
 	}
 	for _, d := range readDocs() {

@@ -245,3 +245,11 @@ func expectStatus(t testing.TB, res *http.Response, want int) {
 		t.Errorf("%s %s: %s, want %d\n%s", res.Request.Method, res.Request.URL.Path, res.Status, want, bytes.TrimSpace([]byte(readText(t, res))))
 	}
 }
+
+// must returns v. It panics if err isn't nil.
+func must[T any](v T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return v
+}

@@ -37,7 +37,7 @@ func (s *Server) render(w http.ResponseWriter, r *http.Request, status int, c te
 func (s *Server) newChrome(r *http.Request, caller generators.Caller, title string) ui.Chrome {
 	c := ui.Chrome{
 		Title: title, Style: s.assetURL("beam.css"), Icon: s.assetURL("icons/beam.svg"), Script: s.assetURL(datastar.Script), OwnScript: s.assetURL("beam.js"), Modules: s.scriptModules(),
-		OpenAsks: s.engine.CountOpenAsks(caller), SignInCommand: s.signInCommand,
+		SignInCommand: s.signInCommand,
 	}
 	c.Theme = themeOf(r)
 	if caller.ID == "" {
@@ -48,12 +48,28 @@ func (s *Server) newChrome(r *http.Request, caller generators.Caller, title stri
 	if s.identifier == nil && callers.IsSignedIn(caller) {
 		c.SignedIn, c.Person = s.hasSession(r), callers.Describe(caller.ID, caller.Name)
 	}
-	c.ClientWaits = s.maySignIn(caller) && s.engine.HasOpenAsk(callers.LocalClient(), startedByClient)
 	c.Upstreams = s.mayOperateUpstreams(caller)
 	current := r.PathValue("name") // of a photon's page
 	s.photonList(caller).addTo(&c, current)
-	c.RecentRuns = s.runLines(caller, s.engine.Runs(caller, maxRecentRuns, nil))
+	if err := s.addLists(&c, caller); err != nil {
+		s.logger.Error("listing runs and questions beside a page", "err", err)
+	}
 	return c
+}
+
+// addLists adds the runs and the number of questions that stand beside each page.
+func (s *Server) addLists(c *ui.Chrome, caller generators.Caller) (err error) {
+	if c.OpenAsks, err = s.engine.CountOpenAsks(caller); err != nil {
+		return err
+	}
+	if s.maySignIn(caller) {
+		if c.ClientWaits, err = s.engine.HasOpenAsk(callers.LocalClient(), startedByClient); err != nil {
+			return err
+		}
+	}
+	recent, err := s.engine.Runs(caller, maxRecentRuns, nil)
+	c.RecentRuns = s.runLines(caller, recent)
+	return err
 }
 
 // maySignIn reports whether the caller is a browser that sees more once it has signed in.

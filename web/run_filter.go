@@ -173,16 +173,18 @@ type runSearch struct {
 }
 
 // searchRuns returns a page of the caller's runs that match, newest first.
-func (s *Server) searchRuns(caller generators.Caller, m *runMatcher, after engine.RunPosition, limit int) (page runSearch) {
+func (s *Server) searchRuns(caller generators.Caller, m *runMatcher, after engine.Position, limit int) (page runSearch, err error) {
 	scanned, read := 0, 0
-	var last engine.RunPosition
-	for i := range s.engine.RunsAfter(caller, after) {
+	var last engine.Position
+	for i, err := range s.engine.RunsAfter(caller, after) {
 		switch {
+		case err != nil:
+			return page, err
 		case m.isPast(&i):
-			return page
+			return page, nil
 		case scanned == m.maxScanned || read == m.maxInputs:
-			page.next, page.scanned, page.oldest = formatCursor(last.Started, last.ID), scanned, last.Started
-			return page
+			page.next, page.scanned, page.oldest = formatCursor(last.At, last.ID), scanned, last.At
+			return page, nil
 		}
 		scanned++
 		matches, fromLog := s.matchRun(caller, m, &i)
@@ -192,8 +194,8 @@ func (s *Server) searchRuns(caller generators.Caller, m *runMatcher, after engin
 		switch {
 		case !matches:
 		case len(page.infos) == limit:
-			page.next = formatCursor(last.Started, last.ID)
-			return page
+			page.next = formatCursor(last.At, last.ID)
+			return page, nil
 		default:
 			if full, err := s.engine.Info(caller, i.ID); err == nil { // with its questions; otherwise it was deleted meanwhile
 				page.infos = append(page.infos, full)
@@ -201,7 +203,7 @@ func (s *Server) searchRuns(caller generators.Caller, m *runMatcher, after engin
 		}
 		last = i.Position()
 	}
-	return page
+	return page, nil
 }
 
 // matchRun reports whether a run matches, and whether its log had to be read for that.

@@ -50,9 +50,9 @@ func (s *Server) runsPage(query url.Values, caller generators.Caller, limit int)
 	if err != nil {
 		return page, err
 	}
-	page = s.searchRuns(caller, newRunMatcher(filter), engine.RunPosition{Started: started, ID: id}, limit)
+	page, err = s.searchRuns(caller, newRunMatcher(filter), engine.Position{At: started, ID: id}, limit)
 	page.filter = filter
-	return page, nil
+	return page, err
 }
 
 func (s *Server) newRunsPage(query url.Values, caller generators.Caller, list runSearch) ui.RunsPage {

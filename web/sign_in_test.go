@@ -175,7 +175,7 @@ func TestClientsThatWait(t *testing.T) {
 		}
 		asked = append(asked, info.ID)
 		for range e.Watch(t.Context(), callers.LocalClient()) {
-			if e.CountOpenAsks(callers.LocalClient()) == len(asked) {
+			if must(e.CountOpenAsks(callers.LocalClient())) == len(asked) {
 				return
 			}
 		}

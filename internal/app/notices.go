@@ -90,8 +90,11 @@ func (n *notices) tellAsked() {
 }
 
 func (n *notices) tellOpen() {
-	for askID := range n.app.engine.OpenAskIDs() {
-		if n.ctx.Err() != nil {
+	for askID, err := range n.app.engine.OpenAskIDs() {
+		if err != nil {
+			n.app.logger.Error("telling the webhook of open questions", "err", err)
+		}
+		if err != nil || n.ctx.Err() != nil {
 			return
 		}
 		if !n.sender.IsTold(askID) {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/photon-beam/beam/internal/controlsocket"
 	"github.com/photon-beam/beam/internal/engine"
+	"github.com/photon-beam/beam/internal/runlist"
 	"github.com/photon-beam/beam/internal/runlog"
 )
 
@@ -30,7 +31,11 @@ type PruneResult struct {
 // nevertheless.
 func (f *DataFolder) PruneLog(ctx context.Context, r PruneRequest, logger *slog.Logger) (runs []engine.PrunedRun, err error) {
 	err = f.withLog(ctx, logger, func(l runlog.Log) error {
-		runs, err = engine.PruneLog(ctx, l, f.blobs, f.keyDir(), r.PruneCriteria, r.DryRun)
+		rows := runlist.NewMemory(l, engine.LoadEntry(f.blobs))
+		if _, err := rows.ReadAll(ctx); err != nil {
+			return err
+		}
+		runs, err = engine.PruneLog(ctx, rows, f.blobs, f.keyDir(), r.PruneCriteria, r.DryRun)
 		return err
 	})
 	return runs, err

@@ -16,7 +16,7 @@ import (
 func (b *testServer) approveRedacted(t *testing.T) {
 	t.Helper()
 	synctest.Wait()
-	id := b.engine.Inbox(operator, 0)[0].ID
+	id := must(b.engine.Inbox(operator, 0))[0].ID
 	redacted := &ask.SampleRequest{Messages: []ask.SampleMessage{ask.FromUser(ask.TextBlock("the plan"))}, MaxTokens: 5}
 	for _, s := range []runlog.Sampling{{Approved: &runlog.Approval{Model: "m", Request: redacted}}, {Call: 1, Ended: &runlog.EndOfSampling{Error: "It broke off."}}} {
 		if _, err := b.engine.RecordSampling(t.Context(), operator, id, s); err != nil {

@@ -37,7 +37,7 @@ func callLinkingServer(t testing.TB, version, capabilities string) (*testServer,
 // answerInBrowser answers the operator's only open question.
 func (r *testServer) answerInBrowser(t testing.TB, action ask.Action, content string) {
 	t.Helper()
-	open := r.engine.Inbox(operator, 0)
+	open := must(r.engine.Inbox(operator, 0))
 	if len(open) != 1 {
 		t.Fatalf("%d questions are open, want 1", len(open))
 	}

@@ -73,7 +73,7 @@ func TestExcludedClientIsNotAsked(t *testing.T) {
 				}
 				lines := strings.Split(strings.TrimSpace(got), "\n")
 				run := resumeHandle(t, lines[len(lines)-1])
-				inbox := r.engine.Inbox(approver, 0)
+				inbox := must(r.engine.Inbox(approver, 0))
 				if len(inbox) != 1 {
 					t.Fatalf("the approver's inbox is %+v", inbox)
 				}
@@ -107,7 +107,7 @@ func TestExcludedClientOfATask(t *testing.T) {
 			task = jsonMember(t, created, "result", "taskId")
 		}
 		synctest.Wait()
-		askID := r.engine.Inbox(approver, 0)[0].ID
+		askID := must(r.engine.Inbox(approver, 0))[0].ID
 		for range 3 { // a client that polls on is asked
 			w.sendLine(`{"jsonrpc":"2.0","id":2,"method":"tasks/get","params":{"taskId":%s}}`, task)
 			if got := w.linesUntil("2"); strings.Contains(got, "elicitation") || !strings.Contains(got, "waits for a person with the role ops") {
@@ -126,7 +126,7 @@ func TestExcludedClientOfATask(t *testing.T) {
 			t.Errorf("the modern task is %s", got)
 		}
 		modern.requestModern(2, "tasks/update", params+`,"inputResponses":{"word":{"action":"decline"}}`, tasksCapabilities)
-		if n := r.engine.CountOpenAsks(approver); n != 1 {
+		if n := must(r.engine.CountOpenAsks(approver)); n != 1 {
 			t.Errorf("afterwards, %d questions are open", n)
 		}
 	})
@@ -147,7 +147,7 @@ func TestExcludedClientOfAView(t *testing.T) {
 		if !strings.Contains(html, "Only a person with the role ops, but not the person who started the run can answer this.") || strings.Contains(html, "data-do") || strings.Contains(html, "<input") {
 			t.Errorf("%s: the view shows %s", version, html)
 		}
-		if n := r.engine.CountOpenAsks(approver); n != 1 {
+		if n := must(r.engine.CountOpenAsks(approver)); n != 1 {
 			t.Errorf("%s: afterwards, %d questions are open", version, n)
 		}
 	}

@@ -158,7 +158,7 @@ func TestRunsOfAnotherCaller(t *testing.T) {
 	ada := newPerson(t, url, "2025-11-25", `{}`, "User", "ada")
 	created := ada.request(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"word","task":{}}}`)
 	task := jsonMember(t, created, "result", "taskId")
-	ask := r.engine.Inbox(generators.Caller{ID: "ada"}, 0)[0].ID
+	ask := must(r.engine.Inbox(generators.Caller{ID: "ada"}, 0))[0].ID
 
 	modernHeaders := []string{"Mcp-Protocol-Version", "2026-07-28", "Mcp-Method", "tools/call", "Mcp-Name", "word"}
 	modern := &person{&httpClient{t: t, url: url, ctx: t.Context()}, append([]string{"User", "ada"}, modernHeaders...)}
@@ -212,7 +212,7 @@ func TestAdoptedRunEndsItsCall(t *testing.T) {
 	for question == "" || !strings.Contains(question, "elicitation/create") {
 		question = next().data
 	}
-	run := r.engine.Runs(grace, 0, nil)[0].ID
+	run := must(r.engine.Runs(grace, 0, nil))[0].ID
 	if err := r.engine.Adopt(t.Context(), grace, run); err != nil {
 		t.Fatal(err)
 	}

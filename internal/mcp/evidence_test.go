@@ -21,7 +21,7 @@ func newMigrator(sql string) *generators.Photon {
 // recordedAnswer returns the first answer in the log of a caller's latest run.
 func (r *testServer) recordedAnswer(t *testing.T) runlog.Answered {
 	t.Helper()
-	runs := r.engine.Runs(operator, 1, nil)
+	runs := must(r.engine.Runs(operator, 1, nil))
 	if len(runs) != 1 {
 		t.Fatal("there is no run")
 	}

@@ -61,7 +61,7 @@ func FuzzStdio(f *testing.F) {
 				t.Errorf("the server sent %q", line)
 			}
 		}
-		for _, open := range r.engine.Inbox(operator, 0) {
+		for _, open := range must(r.engine.Inbox(operator, 0)) {
 			if err := r.engine.Cancel(t.Context(), operator, open.Run, "browser"); err != nil {
 				t.Error(err)
 			}
@@ -96,7 +96,7 @@ func FuzzHTTP(f *testing.F) {
 		default:
 			t.Errorf("%d %s %s", w.Code, kind, w.Body)
 		}
-		for _, open := range r.engine.Inbox(operator, 0) {
+		for _, open := range must(r.engine.Inbox(operator, 0)) {
 			if err := r.engine.Cancel(t.Context(), operator, open.Run, "browser"); err != nil {
 				t.Error(err)
 			}

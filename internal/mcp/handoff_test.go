@@ -193,7 +193,7 @@ func TestHandoffReplyIsResumed(t *testing.T) {
 	if !strings.Contains(link.data, "/asks/") {
 		t.Fatalf("first got %s, want the link", link.data)
 	}
-	run, _, _ := strings.Cut(r.engine.Inbox(operator, 0)[0].ID, ".")
+	run, _, _ := strings.Cut(must(r.engine.Inbox(operator, 0))[0].ID, ".")
 	cut()
 	next = v.readEvents(v.sendRequest("GET", "", "Last-Event-ID", run+".0"))
 	for {
@@ -241,7 +241,7 @@ func TestModelsReplyIsAwaited(t *testing.T) {
 		w.sendLine(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"sample","_meta":{"progressToken":7}}}`)
 		w.nextLine() // the link
 		w.nextLine()
-		id := r.engine.Inbox(operator, 0)[0].ID
+		id := must(r.engine.Inbox(operator, 0))[0].ID
 		record := func(s runlog.Sampling) {
 			t.Helper()
 			if _, err := r.engine.RecordSampling(t.Context(), operator, id, s); err != nil {

@@ -218,3 +218,11 @@ func jsonMember(t testing.TB, message string, path ...string) string {
 	}
 	return string(raw)
 }
+
+// must returns v. It panics if err isn't nil.
+func must[T any](v T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return v
+}

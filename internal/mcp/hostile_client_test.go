@@ -107,7 +107,7 @@ func TestCancelledCallSendsNothingMore(t *testing.T) {
 	fmt.Fprintln(inW, `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"talker","_meta":{"progressToken":1}}}`)
 	<-begun
 	fmt.Fprintln(inW, `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}`)
-	batches, err := r.engine.Follow(t.Context(), operator, r.engine.Runs(operator, 0, nil)[0].ID, 0)
+	batches, err := r.engine.Follow(t.Context(), operator, must(r.engine.Runs(operator, 0, nil))[0].ID, 0)
 	if err != nil {
 		t.Fatal(err)
 	}

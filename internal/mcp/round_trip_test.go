@@ -158,7 +158,7 @@ func TestConsentIsNoAnswer(t *testing.T) {
 		retry(3, second)
 		synctest.Wait()
 		answer := ask.Answer{Action: ask.Accept, Content: []byte(`{"key":"swordfish"}`)}
-		if err := r.engine.Answer(t.Context(), operator, r.engine.Inbox(operator, 0)[0].ID, answer, "browser"); err != nil {
+		if err := r.engine.Answer(t.Context(), operator, must(r.engine.Inbox(operator, 0))[0].ID, answer, "browser"); err != nil {
 			t.Fatal(err)
 		}
 		if got := w.nextLine(); jsonMember(t, got, "result", "structuredContent") != `"••••"` {
@@ -194,7 +194,7 @@ func TestRunEndsWhenStateExpires(t *testing.T) {
 		w.nextLine()
 		time.Sleep(20 * time.Hour)
 		synctest.Wait()
-		if n := len(r.engine.Inbox(operator, 0)); n != 1 {
+		if n := len(must(r.engine.Inbox(operator, 0))); n != 1 {
 			t.Errorf("%d questions are open 20 hours after the last round, want 1", n)
 		}
 		time.Sleep(5 * time.Hour)

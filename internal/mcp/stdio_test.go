@@ -142,7 +142,7 @@ func TestSecretIsAskedOnPage(t *testing.T) {
 	w.sendLine(`{"jsonrpc":"2.0","id":%s,"result":{"action":"accept","content":{"key":"not this way"}}}`, id)
 	w.sendLine(`{"jsonrpc":"2.0","id":2,"method":"ping"}`)
 	w.expectLine(`{"jsonrpc":"2.0","id":2,"result":{}}`)
-	open := r.engine.Inbox(operator, 0)
+	open := must(r.engine.Inbox(operator, 0))
 	if len(open) != 1 {
 		t.Fatalf("there are %d open questions, want the secret's", len(open))
 	}
@@ -161,7 +161,7 @@ func TestQuestionAnsweredElsewhereIsWithdrawn(t *testing.T) {
 	w.sendLine(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"word"}}`)
 	w.nextLine()
 	answer := ask.Answer{Action: ask.Accept, Content: []byte(`{"word":"fish"}`)}
-	if err := r.engine.Answer(t.Context(), operator, r.engine.Inbox(operator, 0)[0].ID, answer, "browser"); err != nil {
+	if err := r.engine.Answer(t.Context(), operator, must(r.engine.Inbox(operator, 0))[0].ID, answer, "browser"); err != nil {
 		t.Fatal(err)
 	}
 	w.expectLine(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"reason":"answered from browser (accept)","requestId":"RUN.3"}}`)

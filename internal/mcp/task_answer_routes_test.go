@@ -71,13 +71,13 @@ func TestNobodyAnswersATask(t *testing.T) {
 		task := strings.Trim(jsonMember(t, created, "result", "taskId"), `"`)
 		for range 3 {
 			got := send(fmt.Sprintf(`{"jsonrpc":"2.0","id":2,"method":"tasks/get","params":{"taskId":%q}}`, task))
-			if status := jsonMember(t, got, "result", "status"); status != `"input_required"` || r.engine.CountOpenAsks(operator) != 1 {
-				t.Errorf("over %s the task is %s, with %d questions in the inbox", transport, status, r.engine.CountOpenAsks(operator))
+			if status := jsonMember(t, got, "result", "status"); status != `"input_required"` || must(r.engine.CountOpenAsks(operator)) != 1 {
+				t.Errorf("over %s the task is %s, with %d questions in the inbox", transport, status, must(r.engine.CountOpenAsks(operator)))
 			}
 		}
 		got := send(fmt.Sprintf(`{"jsonrpc":"2.0","id":3,"method":"tasks/cancel","params":{"taskId":%q}}`, task))
-		if status := jsonMember(t, got, "result", "status"); status != `"cancelled"` || r.engine.CountOpenAsks(operator) != 0 {
-			t.Errorf("over %s the task is %s then, with %d questions in the inbox", transport, status, r.engine.CountOpenAsks(operator))
+		if status := jsonMember(t, got, "result", "status"); status != `"cancelled"` || must(r.engine.CountOpenAsks(operator)) != 0 {
+			t.Errorf("over %s the task is %s then, with %d questions in the inbox", transport, status, must(r.engine.CountOpenAsks(operator)))
 		}
 	}
 }

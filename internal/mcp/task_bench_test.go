@@ -67,7 +67,7 @@ func BenchmarkWaitingTask(b *testing.B) {
 			})
 		}
 		all.Wait()
-		for r.engine.CountOpenAsks(operator) < n { // the machine may be busy
+		for must(r.engine.CountOpenAsks(operator)) < n { // the machine may be busy
 			runtime.Gosched()
 		}
 		cost := heldMemory() - before

@@ -169,7 +169,7 @@ func TestExtensionTaskWaitsForAnswerElsewhere(t *testing.T) {
 	w := r.connectStdio(t)
 	caps := `{"extensions":{"io.modelcontextprotocol/tasks":{}}}`
 	task := `"taskId":` + jsonMember(t, w.requestModern(1, "tools/call", `"name":"word"`, caps), "result", "taskId")
-	for len(r.engine.Inbox(operator, 0)) == 0 {
+	for len(must(r.engine.Inbox(operator, 0))) == 0 {
 		w.requestModern(2, "tasks/get", task, caps)
 	}
 	got := w.requestModern(3, "tasks/get", task, caps)
@@ -178,7 +178,7 @@ func TestExtensionTaskWaitsForAnswerElsewhere(t *testing.T) {
 	}
 	w.requestModern(4, "tasks/update", task+`,"inputResponses":{"word":{"action":"accept","content":{"word":"mine"}}}`, caps)
 	answer := ask.Answer{Action: ask.Accept, Content: []byte(`{"word":"fish"}`)}
-	if err := r.engine.Answer(t.Context(), operator, r.engine.Inbox(operator, 0)[0].ID, answer, "browser"); err != nil {
+	if err := r.engine.Answer(t.Context(), operator, must(r.engine.Inbox(operator, 0))[0].ID, answer, "browser"); err != nil {
 		t.Fatal(err)
 	}
 	if got := w.pollUntil(task, "completed"); !strings.Contains(got, "fish") {

@@ -25,7 +25,7 @@ func TestTaskIsAnsweredElsewhere(t *testing.T) {
 		t.Fatalf("the task is %s, want input_required: its question is open in the inbox", got)
 	}
 	answer := ask.Answer{Action: ask.Accept, Content: []byte(`{"word":"fish"}`)}
-	if err := r.engine.Answer(t.Context(), operator, r.engine.Inbox(operator, 0)[0].ID, answer, "browser"); err != nil {
+	if err := r.engine.Answer(t.Context(), operator, must(r.engine.Inbox(operator, 0))[0].ID, answer, "browser"); err != nil {
 		t.Fatal(err)
 	}
 	if got := w.awaitResponse(2); !strings.Contains(got, `"text":"fish"`) {

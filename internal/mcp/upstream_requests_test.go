@@ -60,7 +60,7 @@ func TestResourcesAndPromptsOfUpstreams(t *testing.T) {
 			}
 		}
 	}
-	if runs := s.engine.Runs(operator, 0, nil); len(runs) != 0 {
+	if runs := must(s.engine.Runs(operator, 0, nil)); len(runs) != 0 {
 		t.Errorf("%d requests that asked nothing are still runs: %+v", len(runs), runs[0])
 	}
 }
@@ -115,7 +115,7 @@ func TestAnAskWhileAResourceIsRead(t *testing.T) {
 	if jsonMember(t, request, "method") != `"elicitation/create"` || !strings.Contains(request, "May resources/read go on?") {
 		t.Fatalf("the client is sent %s", request)
 	}
-	asks := s.engine.Inbox(operator, 0)
+	asks := must(s.engine.Inbox(operator, 0))
 	if len(asks) != 1 {
 		t.Fatalf("the inbox has %d questions", len(asks))
 	}
@@ -137,7 +137,7 @@ func TestAnAskWhileAResourceIsRead(t *testing.T) {
 	if got := send("resources/read", params); jsonMember(t, got, "contents") != want || jsonMember(t, got, "resultType") != `"complete"` || jsonMember(t, got, "ttlMs") != "0" {
 		t.Errorf("the contents are %s, want %s", got, want)
 	}
-	if runs := s.engine.Runs(operator, 0, nil); len(runs) != 2 {
+	if runs := must(s.engine.Runs(operator, 0, nil)); len(runs) != 2 {
 		t.Errorf("%d of 2 runs that asked are kept", len(runs))
 	}
 	if got := send("resources/read", strings.Replace(params, "ask:it", "ask:another", 1)); !strings.Contains(got, "belongs to another request") {
@@ -157,7 +157,7 @@ func TestAnAskWhileAResourceIsReadByAClientThatCannotBeAsked(t *testing.T) {
 	if line := w.nextLine(); !strings.Contains(line, pagesOrigin+"/asks/") {
 		t.Fatalf("the client is sent %s", line)
 	}
-	id := s.engine.Inbox(operator, 0)[0].ID
+	id := must(s.engine.Inbox(operator, 0))[0].ID
 	if err := s.engine.Answer(t.Context(), operator, id, ask.Answer{Action: ask.Decline}, "browser"); err != nil {
 		t.Fatal(err)
 	}

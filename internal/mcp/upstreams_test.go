@@ -219,7 +219,7 @@ func TestAnErrorOfAnUpstreamsToolIsAnErrorResult(t *testing.T) {
 	if got := send("tools/call", `{"name":"weather__get_weather","arguments":{"city":"Oslo"}}`); got != result {
 		t.Errorf("the result is %s", got)
 	}
-	runs := s.engine.Runs(operator, 0, nil)
+	runs := must(s.engine.Runs(operator, 0, nil))
 	if len(runs) != 1 || runs[0].State != engine.Failed || runs[0].Error != "no such city" {
 		t.Errorf("the runs are %+v", runs)
 	}
@@ -242,7 +242,7 @@ func TestALargeResultOfAnUpstream(t *testing.T) {
 	if got := send("tools/call", `{"name":"weather__get_weather","arguments":{"city":"Oslo"}}`); got != result {
 		t.Errorf("the result has %d bytes, want %d", len(got), len(result))
 	}
-	if runs := s.engine.Runs(operator, 0, nil); runs[0].State != engine.Failed || !strings.HasPrefix(runs[0].Error, "0123") {
+	if runs := must(s.engine.Runs(operator, 0, nil)); runs[0].State != engine.Failed || !strings.HasPrefix(runs[0].Error, "0123") {
 		t.Errorf("the run is %s: %.20s", runs[0].State, runs[0].Error)
 	}
 }

@@ -94,7 +94,7 @@ func TestManyCallsWait(t *testing.T) {
 					t.Fatalf("after %s too long got %s, want the result of %d", late, got, i+1)
 				}
 			}
-			if open := r.engine.CountOpenAsks(operator); open != n {
+			if open := must(r.engine.CountOpenAsks(operator)); open != n {
 				t.Errorf("%d questions are open, want all %d", open, n)
 			}
 			w.closeAndWait()

@@ -18,7 +18,11 @@ const maxListedRuns = 20
 // caller's own, if the caller is identified, and otherwise those whose handles the session
 // has returned.
 func (c *call) listWaitingRuns() *reply {
-	result, err := c.waitingRunsResult(c.findWaitingRuns())
+	infos, err := c.findWaitingRuns()
+	if err != nil {
+		return c.handleErrorReply(ResumeTool, err)
+	}
+	result, err := c.waitingRunsResult(infos)
 	if err != nil {
 		return c.handleErrorReply(ResumeTool, err)
 	}
@@ -26,7 +30,7 @@ func (c *call) listWaitingRuns() *reply {
 	return &r
 }
 
-func (c *call) findWaitingRuns() []engine.Info {
+func (c *call) findWaitingRuns() ([]engine.Info, error) {
 	caller, identified, handles := c.client.caller, c.session.identified, c.session.returnedHandles()
 	return c.server.engine.Runs(caller, maxListedRuns, func(i engine.Info) bool {
 		isCall := i.Surface == msg.Surface || i.Surface == tasks.Surface

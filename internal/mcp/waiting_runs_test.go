@@ -83,7 +83,7 @@ func TestListOfWaitingRunsIsBounded(t *testing.T) {
 		}
 	}
 	for range r.engine.Watch(t.Context(), operator) {
-		if r.engine.CountOpenAsks(operator) == 30 {
+		if must(r.engine.CountOpenAsks(operator)) == 30 {
 			break
 		}
 	}

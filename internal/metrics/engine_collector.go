@@ -1,6 +1,7 @@
 package metrics
 
 import (
+	"errors"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -44,14 +45,19 @@ func (c *engineCollector) Collect(ch chan<- prometheus.Metric) {
 	gauge := func(d *prometheus.Desc, v float64, labels ...string) {
 		ch <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, v, labels...)
 	}
-	counts := c.engine.Counts()
+	counts, err := c.engine.Counts()
+	unanswerable, countErr := c.engine.CountUnanswerable()
+	open, oldest, ageErr := c.engine.CountOpenAsksByAge(ageBounds...)
+	if err := errors.Join(err, countErr, ageErr); err != nil {
+		ch <- prometheus.NewInvalidMetric(runsDesc, err)
+		return
+	}
 	for state, n := range counts.Runs {
 		gauge(runsDesc, float64(n), string(state))
 	}
 	gauge(residentDesc, float64(counts.Resident))
-	gauge(unanswerableDesc, float64(c.engine.CountUnanswerable()))
+	gauge(unanswerableDesc, float64(unanswerable))
 	gauge(followersDesc, float64(counts.Followers))
-	open, oldest := c.engine.CountOpenAsksByAge(ageBounds...)
 	for i, n := range open {
 		gauge(openAsksDesc, float64(n), ageLabels[i])
 	}

@@ -42,3 +42,11 @@ func statusMB(field string) float64 {
 	kb, _ := strconv.ParseFloat(string(bytes.Fields(append(after, " 0"...))[0]), 64)
 	return kb / 1024
 }
+
+// must returns v. It panics if err isn't nil.
+func must[T any](v T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return v
+}

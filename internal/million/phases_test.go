@@ -116,7 +116,7 @@ func ownerOf(i int) generators.Caller {
 // countWaiting returns the number of waiting runs.
 func (p *phase) countWaiting() (n int) {
 	for i := range ownerCount {
-		n += p.engine.CountOpenAsks(ownerOf(i))
+		n += must(p.engine.CountOpenAsks(ownerOf(i)))
 	}
 	return n
 }
@@ -156,8 +156,8 @@ func (p *phase) startRuns() error {
 		return err
 	}
 	p.figures["runs/s"] = float64(p.runs) / time.Since(began).Seconds()
-	if !programtest.Poll(func() bool { return p.engine.Counts().Resident <= p.maxResident }) {
-		return fmt.Errorf("%d runs are resident, and not evicted", p.engine.Counts().Resident)
+	if !programtest.Poll(func() bool { return must(p.engine.Counts()).Resident <= p.maxResident }) {
+		return fmt.Errorf("%d runs are resident, and not evicted", must(p.engine.Counts()).Resident)
 	}
 	return nil
 }
@@ -208,7 +208,7 @@ type pickedRun struct {
 func (p *phase) pickRuns(n int) []pickedRun {
 	var all []pickedRun
 	for i := range ownerCount {
-		for _, r := range p.engine.Runs(ownerOf(i), 0, func(r engine.Info) bool { return r.LastSeq == firstAskSeq && rand.IntN(p.runs) < 2*n }) {
+		for _, r := range must(p.engine.Runs(ownerOf(i), 0, func(r engine.Info) bool { return r.LastSeq == firstAskSeq && rand.IntN(p.runs) < 2*n })) {
 			all = append(all, pickedRun{ownerOf(i), r.ID})
 		}
 	}
@@ -272,10 +272,10 @@ func (p *phase) measureLists() {
 	var runs, inbox []time.Duration
 	for i := range ownerCount {
 		began := time.Now()
-		p.engine.Runs(ownerOf(i), 50, nil)
+		must(p.engine.Runs(ownerOf(i), 50, nil))
 		runs = append(runs, time.Since(began))
 		began = time.Now()
-		p.engine.Inbox(ownerOf(i), 50)
+		must(p.engine.Inbox(ownerOf(i), 50))
 		inbox = append(inbox, time.Since(began))
 	}
 	percentiles(p.figures, "page-of-runs", runs)

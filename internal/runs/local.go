@@ -174,7 +174,7 @@ const maxListed = 200
 
 // Runs returns the runs, newest first.
 func (l *Local) Runs(context.Context) ([]engine.Info, error) {
-	return l.Engine.Runs(l.Caller, maxListed, nil), nil
+	return l.Engine.Runs(l.Caller, maxListed, nil)
 }
 
 // Run returns a run with its open questions.
@@ -184,7 +184,7 @@ func (l *Local) Run(_ context.Context, id string) (engine.Info, error) {
 
 // Asks returns the open questions, oldest first.
 func (l *Local) Asks(context.Context) ([]engine.OpenAsk, error) {
-	return l.Engine.Inbox(l.Caller, maxListed), nil
+	return l.Engine.Inbox(l.Caller, maxListed)
 }
 
 // Ask returns an open question; see [engine.Engine.OpenAsk].

@@ -170,8 +170,11 @@ func (s *Service) State(ctx context.Context, caller generators.Caller, askID str
 // replies that it received and did not return.
 func (s *Service) Resume() {
 	operator := callers.Operator()
-	for id := range s.engine.SamplingAsks() {
-		state, err := s.State(s.ctx, operator, id)
+	for id, err := range s.engine.SamplingAsks() {
+		var state *State
+		if err == nil {
+			state, err = s.State(s.ctx, operator, id)
+		}
 		if err == nil {
 			err = s.resumeCall(operator, id, state)
 		}

@@ -28,9 +28,13 @@ func (s *Service) listTasks(r Requester, p params) (any, *msg.Error) {
 			return nil, msg.Errorf(mcp.INVALID_PARAMS, "cursor is not from this list: start without one")
 		}
 	}
-	infos := s.Engine.Runs(r.Caller, pageSize+1, func(i engine.Info) bool {
+	infos, err := s.Engine.Runs(r.Caller, pageSize+1, func(i engine.Info) bool {
 		return i.Surface == Surface && i.Owner == r.Caller.ID && after(i)
 	})
+	if err != nil {
+		s.Logger.Error("listing tasks", "err", err)
+		return nil, msg.Errorf(mcp.INTERNAL_ERROR, "the tasks can't be read now")
+	}
 	var page struct {
 		Tasks []task `json:"tasks"`
 		Next  string `json:"nextCursor,omitempty"`
