@@ -59,7 +59,7 @@ func (r *trackedRun) launchGenerator(caller generators.Caller, client *clientses
 	w.generator = r.photon.Prepare(ctx, args)
 	w.generator.SetID(r.id)
 	if h != nil {
-		w.generator.SetRecordedKeys(h.keys(), w.findRecordedKey)
+		w.generator.SetRecordedKeys(w.recordedKeys(), w.findRecordedKey)
 	}
 	r.worker = w
 	if h != nil && len(h.unreplayedCalls) == 0 {

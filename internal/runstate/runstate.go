@@ -46,6 +46,14 @@ type Run struct {
 	HasNewEvents bool
 	// Repeated has, by their keys, the ordinals at which steps began again.
 	Repeated map[string]uint64
+	// Attempts are those that have yielded events at steps without an outcome, by the steps' keys.
+	Attempts map[string]*Attempt
+}
+
+// An Attempt is the latest one at a step.
+type Attempt struct {
+	Goroutine string
+	Events    [][2]uint64 // see runlog.Repeated
 }
 
 // An Ask is an open question.
@@ -198,6 +206,7 @@ func (f *fold) settle(ask uint64) error {
 
 func (f *fold) Stepped(_ runlog.Entry, s runlog.Stepped) error {
 	f.TimeSpent, f.HasNewEvents = time.Duration(s.TimeSpent), false
+	delete(f.Attempts, s.Key)
 	return nil
 }
 
@@ -221,6 +230,7 @@ func (f *fold) Repeated(e runlog.Entry, r runlog.Repeated) error {
 		f.Run.Repeated = make(map[string]uint64)
 	}
 	f.Run.Repeated[r.Key] = e.Seq
+	delete(f.Attempts, r.Key)
 	return nil
 }
 
@@ -247,12 +257,28 @@ func (f *fold) Sampling(e runlog.Entry, s runlog.Sampling) error {
 func (f *fold) Finished(e runlog.Entry, end runlog.Finished) error {
 	f.State, f.EndedAt = State(end.Status), e.Time.Round(0)
 	f.Reason, f.Error = end.Reason(), outcome.TextForPeople(&end)
-	f.Sleeps, f.Run.Queued, f.TimeSpent = nil, false, time.Duration(end.TimeSpent)
+	f.Sleeps, f.Attempts, f.Run.Queued, f.TimeSpent = nil, nil, false, time.Duration(end.TimeSpent)
 	return nil
 }
 
-func (f *fold) Event(runlog.Entry) error {
+func (f *fold) Event(e runlog.Entry) error {
 	f.Events++
 	f.HasNewEvents = true
+	if e.Step == "" {
+		return nil
+	}
+	a := f.Attempts[e.Step]
+	if a == nil {
+		a = &Attempt{Goroutine: e.Goroutine}
+		if f.Attempts == nil {
+			f.Attempts = make(map[string]*Attempt)
+		}
+		f.Attempts[e.Step] = a
+	}
+	if n := len(a.Events); n > 0 && a.Events[n-1][1] == e.Seq-1 {
+		a.Events[n-1][1] = e.Seq
+	} else {
+		a.Events = append(a.Events, [2]uint64{e.Seq, e.Seq})
+	}
 	return nil
 }
