@@ -152,7 +152,7 @@ func (r entryEffects) Sampling(runlog.Entry, runlog.Sampling) error { return nil
 func (r entryEffects) Finished(_ runlog.Entry, f runlog.Finished) error {
 	if r.poll != nil {
 		end := f
-		end.Result, end.Content, end.ResultPreview = nil, nil, ""
+		end.Result, end.Content, end.ResultPreview, end.Panic = nil, nil, "", ""
 		r.poll.end = &end
 	}
 	r.stopGenerator(generators.ErrStopped)
