@@ -9,6 +9,7 @@ import (
 
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/callers"
 	"github.com/photon-beam/beam/internal/runlog"
 )
 
@@ -121,24 +122,30 @@ func (e *Engine) loadSpilledData(run string, entry runlog.Entry) (runlog.Entry, 
 }
 
 // tellDamage returns an entry that says to readers that the data of another is damaged, in
-// its place, so that they get the rest of the run. It reports false for a run's start, without
-// which nothing is known of the run. A replay needs the data itself: it ends the run.
+// its place, so that they get the rest of the run. A replay needs the data itself: it ends the
+// run, and a run whose start is damaged ends when it is recovered.
 func tellDamage(entry runlog.Entry, err error) (runlog.Entry, bool) {
-	var damaged *runlog.DamagedError
-	if !errors.As(err, &damaged) {
+	damaged, ok := errors.AsType[*runlog.DamagedError](err)
+	if !ok {
 		return entry, false
 	}
-	var told runlog.Entry
-	switch entry.Kind {
-	case runlog.KindStarted:
-		return entry, false
-	case runlog.KindFinished:
-		told = runlog.NewEntry(runlog.KindFinished, runlog.Finished{Status: runlog.Failed, Error: damaged.Error()})
-	default:
-		told = runlog.NewEntry("log", generators.LogEvent{Level: generators.Error, Logger: "beam", Data: damaged.Error()})
+	told := runlog.NewEntry("log", generators.LogEvent{Level: generators.Error, Logger: "beam", Data: damaged.Error()})
+	if standIn := standIns[entry.Kind]; standIn != nil {
+		told = runlog.NewEntry(entry.Kind, standIn(damaged))
 	}
 	told.Seq, told.Time = entry.Seq, entry.Time
 	return told, true
+}
+
+// standIns return the data of entries that a run can't be without, for damaged ones. A run whose
+// start is damaged belongs to the operator: what is left of the file can't be trusted.
+var standIns = map[runlog.Kind]func(*runlog.DamagedError) any{
+	runlog.KindStarted: func(*runlog.DamagedError) any {
+		return runlog.Started{Title: "Damaged run", Owner: callers.Operator().ID}
+	},
+	runlog.KindFinished: func(d *runlog.DamagedError) any {
+		return runlog.Finished{Status: runlog.Failed, Error: d.Error()}
+	},
 }
 
 // blobOpener returns a function that opens the files of an answer by digest.

@@ -86,6 +86,8 @@ func (r *trackedRun) recoverRun(ctx context.Context) error {
 	defer r.mu.Unlock()
 	switch {
 	case r.State.Ended():
+	case r.startDamage != nil:
+		return r.endRun(unreadableEnd(r.startDamage))
 	case !r.Start.Durable:
 		return r.endRun(r.interruption("restarted"))
 	case r.photon == nil: // another process that shares the log may have the photon
@@ -177,6 +179,9 @@ func (r *trackedRun) loadEntry(entry runlog.Entry) error {
 	entry, err := r.engine.loadSpilledData(r.id, entry)
 	if told, ok := tellDamage(entry, err); ok {
 		r.engine.logger.Error("a run has a damaged entry", "run", r.id, "err", err)
+		if entry.Kind == runlog.KindStarted {
+			r.startDamage = err
+		}
 		entry, err, large = told, nil, false
 	}
 	if err != nil {

@@ -52,6 +52,7 @@ type trackedRun struct {
 	uncertain          *uncertainAppend // nil if the outcome of every append is known
 	resuming           bool             // queued to be resumed, or being resumed
 	loading            bool             // the log is being read
+	startDamage        error            // the run's start was damaged when the log was read; nil if not
 	endPending         bool             // the end has yet to be recorded
 	startRefused       bool             // the start failed; the run will be deleted
 	inactive           bool             // unfinished, but it can't continue in this process, or not yet; guarded by the index's mu
