@@ -138,10 +138,11 @@ func tellDamage(entry runlog.Entry, err error) (runlog.Entry, bool) {
 }
 
 // standIns return the data of entries that a run can't be without, for damaged ones. A run whose
-// start is damaged belongs to the operator: what is left of the file can't be trusted.
+// start is damaged belongs to the operator: what is left of the file can't be trusted. No photon
+// has a name with parentheses.
 var standIns = map[runlog.Kind]func(*runlog.DamagedError) any{
 	runlog.KindStarted: func(*runlog.DamagedError) any {
-		return runlog.Started{Title: "Damaged run", Owner: callers.Operator().ID}
+		return runlog.Started{Photon: "(unknown)", Title: "Damaged run", Owner: callers.Operator().ID}
 	},
 	runlog.KindFinished: func(d *runlog.DamagedError) any {
 		return runlog.Finished{Status: runlog.Failed, Error: d.Error()}
