@@ -24,41 +24,82 @@ type action struct {
 	goroutine string
 }
 
-// newHistory returns what a run did, of its log. Times and responses are left out.
-func newHistory(entries []runlog.Entry) (history []action, err error) {
-	for _, e := range entries {
-		var a action
-		switch {
-		case e.Kind == runlog.KindAsked:
-			a, err = newAction(e, func(q runlog.Asked) (key, text string) { return q.Key, questionText(q.Question) })
-		case e.Kind == runlog.KindStepped:
-			a, err = newAction(e, func(s runlog.Stepped) (key, text string) { return s.Key, stepText(s.Value, s.Error) })
-		case e.Kind == runlog.KindSleeping:
-			a, err = newAction(e, func(s runlog.Sleeping) (key, text string) { return s.Key, "" })
-		case e.Kind == runlog.KindFinished:
-			a, err = newAction(e, func(f runlog.Finished) (key, text string) { return "", endText(f) })
-		case e.Kind.IsEvent():
-			a = action{kind: e.Kind, text: string(e.Data)}
-		default:
-			continue
-		}
-		if err != nil {
-			return nil, err
-		}
-		a.goroutine = e.Goroutine
-		history = append(history, a)
-	}
-	return history, nil
+// A history is what a run did, of its log. Times and responses are left out.
+type history struct {
+	actions []action
+	// crashes says of each entry after what a crash is that follows it: an entry that starts
+	// the run, is a call, or settles one. It is empty for others.
+	crashes []string
+	panic   string // what the run ended with, and where; empty if it didn't panic
+
+	runlog.Rest
+	keys map[uint64]string // of questions and sleeps by their ordinals
 }
 
-func newAction[T any](e runlog.Entry, describe func(T) (key, text string)) (action, error) {
-	data, err := runlog.Decode[T](e)
-	if err != nil {
-		return action{}, err
+func newHistory(entries []runlog.Entry) (*history, error) {
+	h := &history{keys: make(map[uint64]string), Rest: func(runlog.Entry) error { return nil }}
+	for _, e := range entries {
+		h.crashes = append(h.crashes, "")
+		if err := e.Visit(h); err != nil {
+			return nil, err
+		}
 	}
-	a := action{kind: e.Kind}
-	a.key, a.text = describe(data)
-	return a, nil
+	return h, nil
+}
+
+func (h *history) act(e runlog.Entry, key, text string) {
+	h.actions = append(h.actions, action{e.Kind, key, text, e.Goroutine})
+}
+
+// crash says after what a crash is that follows the current entry.
+func (h *history) crash(format string, args ...any) error {
+	h.crashes[len(h.crashes)-1] = fmt.Sprintf(format, args...)
+	return nil
+}
+
+func (h *history) Started(runlog.Entry, runlog.Started) error { return h.crash("it had started") }
+
+func (h *history) Asked(e runlog.Entry, q runlog.Asked) error {
+	h.keys[e.Seq] = q.Key
+	h.act(e, q.Key, questionText(q.Question))
+	return h.crash("it had asked %q", q.Key)
+}
+
+func (h *history) Answered(_ runlog.Entry, a runlog.Answered) error {
+	return h.crash("%q had been answered", h.keys[a.AskSeq])
+}
+
+func (h *history) Withdrawn(_ runlog.Entry, w runlog.Withdrawn) error {
+	if w.Reason == runlog.RunEnded {
+		return nil
+	}
+	return h.crash("%q had ended without an answer", h.keys[w.AskSeq])
+}
+
+func (h *history) Stepped(e runlog.Entry, s runlog.Stepped) error {
+	h.act(e, s.Key, stepText(s.Value, s.Error))
+	return h.crash("step %q was recorded", s.Key)
+}
+
+func (h *history) Sleeping(e runlog.Entry, s runlog.Sleeping) error {
+	h.keys[e.Seq] = s.Key
+	h.act(e, s.Key, "")
+	return h.crash("the sleep %q had begun", s.Key)
+}
+
+func (h *history) Woken(_ runlog.Entry, w runlog.Woken) error {
+	return h.crash("the sleep %q had ended", h.keys[w.SleepSeq])
+}
+
+func (h *history) Finished(e runlog.Entry, f runlog.Finished) error {
+	h.act(e, "", endText(f))
+	h.panic = f.Panic
+	return nil
+}
+
+func (h *history) Event(e runlog.Entry) error {
+	h.act(e, "", string(e.Data))
+	return nil
 }
 
 // questionText returns a question as JSON, and what it shows with its content as text,
@@ -123,14 +164,19 @@ func (a action) String() string {
 type divergence struct {
 	photon, crash string
 	got, want     action
+	panic         string // that the run ended with; empty for none
 }
 
 func (d *divergence) Error() string {
 	got, want := d.got, d.want
 	got.text, want.text = cutCommonPrefix(got.text, want.text)
-	return fmt.Sprintf("photon %s is not deterministic. After a crash when %s:\n\t%v\nwithout a crash:\n\t%v\n"+
+	said := fmt.Sprintf("photon %s is not deterministic. After a crash when %s:\n\t%v\nwithout a crash:\n\t%v\n"+
 		"Code outside of generators.Step runs again after a crash and must do the same again: read clocks, files and random "+
 		"numbers in steps, and use nothing of a step but its return value.", d.photon, d.crash, got, want)
+	if d.panic != "" {
+		said += "\n" + d.panic
+	}
+	return said
 }
 
 // cutCommonPrefix shortens two long texts so that their first difference is near the
@@ -146,48 +192,6 @@ func cutCommonPrefix(a, b string) (string, string) {
 	}
 	cut := func(s string) string { return "… " + strings.ToValidUTF8(s[n-before:], "") }
 	return cut(a), cut(b)
-}
-
-// describeCrash says after which entry of a run the crash is: an entry that starts the
-// run, is a call, or settles one. It returns "" for others.
-func describeCrash(entries []runlog.Entry, last runlog.Entry) (string, error) {
-	switch last.Kind {
-	case runlog.KindStarted:
-		return "it had started", nil
-	case runlog.KindAsked:
-		q, err := runlog.Decode[runlog.Asked](last)
-		return fmt.Sprintf("it had asked %q", q.Key), err
-	case runlog.KindStepped:
-		s, err := runlog.Decode[runlog.Stepped](last)
-		return fmt.Sprintf("step %q was recorded", s.Key), err
-	case runlog.KindAnswered:
-		a, err := runlog.Decode[runlog.Answered](last)
-		return fmt.Sprintf("%q had been answered", keyOf(entries, a.AskSeq)), err
-	case runlog.KindSleeping:
-		s, err := runlog.Decode[runlog.Sleeping](last)
-		return fmt.Sprintf("the sleep %q had begun", s.Key), err
-	case runlog.KindWoken:
-		s, err := runlog.Decode[runlog.Woken](last)
-		return fmt.Sprintf("the sleep %q had ended", keyOf(entries, s.SleepSeq)), err
-	case runlog.KindWithdrawn:
-		w, err := runlog.Decode[runlog.Withdrawn](last)
-		if w.Reason == runlog.RunEnded {
-			return "", err
-		}
-		return fmt.Sprintf("%q had ended without an answer", keyOf(entries, w.AskSeq)), err
-	}
-	return "", nil
-}
-
-// keyOf returns the key of the question or the sleep with an ordinal.
-func keyOf(entries []runlog.Entry, seq uint64) string {
-	for _, e := range entries {
-		if e.Seq == seq {
-			call, _ := runlog.Decode[struct{ Key string }](e) // newHistory has decoded it
-			return call.Key
-		}
-	}
-	return ""
 }
 
 // compare returns the first difference of a run to the run without a crash, or nil.

@@ -13,6 +13,7 @@ import (
 
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/callers"
 	"github.com/photon-beam/beam/internal/engine"
 	"github.com/photon-beam/beam/internal/runlog"
 	"github.com/photon-beam/beam/internal/runlog/blob"
@@ -112,16 +113,13 @@ func (r *replayer) replayAll(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	for _, a := range want {
+	for _, a := range want.actions {
 		if a.kind == runlog.KindStepped {
 			r.recorded[a.key] = append(r.recorded[a.key], a.text)
 		}
 	}
-	for n, entry := range whole {
-		crash, err := describeCrash(whole, entry)
-		if err != nil {
-			return err
-		}
+	for n := range whole {
+		crash := want.crashes[n]
 		if crash == "" {
 			continue
 		}
@@ -133,8 +131,8 @@ func (r *replayer) replayAll(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if d := r.compare(ctx, got, want); d != nil {
-			d.photon, d.crash = r.photon.Name(), crash
+		if d := r.compare(ctx, got.actions, want.actions); d != nil {
+			d.photon, d.crash, d.panic = r.photon.Name(), crash, got.panic
 			return d
 		}
 	}
@@ -215,7 +213,7 @@ func (r *replayer) finishRun(ctx context.Context, e *engine.Engine, id string) (
 	var responses sync.WaitGroup
 	defer responses.Wait()
 	defer cancel(nil)
-	batches, err := e.Follow(ctx, caller, id, 0)
+	batches, err := e.Follow(engine.WithPanics(ctx), callers.Operator(), id, 0)
 	if err != nil {
 		return nil, err
 	}

@@ -144,7 +144,7 @@ func TestReplayFindsWhatIsNotDeterministic(t *testing.T) {
 				step(yield, "plan", func() int { plan = new("a"); return 1 })
 				return *plan
 			},
-			[]string{`when step "plan" was recorded:`, "it failed: the tool failed: it panicked"},
+			[]string{`when step "plan" was recorded:`, "it failed: the tool failed: it panicked", "panic: runtime error: invalid memory address", "replay_test.go"},
 		},
 		"another question": {
 			func(yield generators.Yield) any {

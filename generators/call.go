@@ -25,7 +25,8 @@ var (
 // [Call.Withdraw].
 var ErrWithdrawn = errors.New("the question was withdrawn")
 
-// StepKind is the kind of the calls that [Step] yields.
+// StepKind is the kind of the calls that [Step] yields. With [Retries], it yields its call
+// again when a try has failed, and once more when the next one begins.
 const StepKind = "step"
 
 // A Call is an event that waits for a reply: a question, which package ask yields, a

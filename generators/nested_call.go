@@ -55,6 +55,12 @@ func (r *Run) endStep(key string) {
 	}
 }
 
+// isRunningStep reports whether c is the call of a step whose function runs, which yields it
+// again for each try. The caller holds r.mu.
+func (r *Run) isRunningStep(c *Call) bool {
+	return c.run == r && c.Kind == StepKind && slices.Contains(r.runningSteps, c.Key)
+}
+
 // isNested reports whether the function of a step yields an event. Without goroutines of
 // Go, that is so whenever a step runs. Otherwise it depends on the goroutine that yields:
 // this one, or one that has sent the event and found itself inside a step. The caller

@@ -84,7 +84,7 @@ func (r *Run) yieldFrom(e Event, g *goroutine, insideStep bool) bool {
 	if malformed != nil {
 		r.endForMistake(malformed)
 	}
-	if c, ok := e.(*Call); ok {
+	if c, ok := e.(*Call); ok && !r.isRunningStep(c) {
 		if r.isNested(insideStep) {
 			r.refuseNested(c)
 		}

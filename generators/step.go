@@ -94,12 +94,14 @@ func runWithRetries[T any](c *Call, yield Yield, fn func(context.Context) (T, er
 		if err == nil || try >= o.retries {
 			return value, err
 		}
+		yield(c) // the try is over
 		yield(Log(Warning, fmt.Sprintf("step %s failed, try %d of %d: %v", c.Key, try+1, o.retries+1, err)))
 		select {
 		case <-time.After(wait):
 		case <-c.Context().Done():
 			return value, err
 		}
+		yield(c) // the next one begins
 		if wait < maxRetryWait {
 			wait = min(2*wait, maxRetryWait)
 		}

@@ -72,6 +72,7 @@ func (s *Server) handleRun(w http.ResponseWriter, r *http.Request, caller genera
 		writeJSON(w, http.StatusOK, info)
 		return nil
 	}
+	r = r.WithContext(engine.WithPanics(r.Context()))
 	if query := r.URL.Query(); query.Has("before") || query.Has("after") {
 		return s.renderRows(w, r, caller, id)
 	}

@@ -105,11 +105,11 @@ func (s *Server) streamRunPatches(parent context.Context, w http.ResponseWriter,
 func (s *Server) readOrFollow(p *pageStream, caller generators.Caller, info engine.Info, position sse.Message) (iter.Seq2[[]runlog.Entry, error], error) {
 	switch {
 	case p.hasSlot:
-		return s.engine.Follow(p.ctx, caller, info.ID, 0)
+		return s.engine.Follow(engine.WithPanics(p.ctx), caller, info.ID, 0)
 	case position.ID >= info.LastSeq && !position.Partial:
 		return func(func([]runlog.Entry, error) bool) {}, nil
 	}
-	return s.engine.Read(p.ctx, caller, info.ID, 0)
+	return s.engine.Read(engine.WithPanics(p.ctx), caller, info.ID, 0)
 }
 
 // logStreamEnd logs how a stream ended. A disconnected client is not an error.

@@ -5,6 +5,7 @@ import (
 	"net/http"
 
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/engine"
 	"github.com/photon-beam/beam/internal/links"
 	"github.com/photon-beam/beam/internal/runlog"
 	"github.com/photon-beam/beam/sse"
@@ -59,7 +60,7 @@ func (s *Server) handleLog(w http.ResponseWriter, r *http.Request, caller genera
 		return err
 	}
 	defer release()
-	batches, err := s.engine.Follow(ctx, caller, id, after)
+	batches, err := s.engine.Follow(engine.WithPanics(ctx), caller, id, after)
 	if err != nil {
 		return err
 	}

@@ -34,7 +34,7 @@ func (e *Engine) Question(ctx context.Context, caller generators.Caller, askID s
 	if err != nil {
 		return nil, err
 	}
-	for batch, err := range r.readEntries(e.log.Read(ctx, r.id, seq-1), 0) {
+	for batch, err := range r.readEntries(e.log.Read(ctx, r.id, seq-1), 0, false) {
 		if err != nil {
 			return nil, err
 		}

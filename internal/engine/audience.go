@@ -114,7 +114,7 @@ func (e *Engine) ReadAsk(ctx context.Context, caller generators.Caller, askID st
 		return nil, err
 	}
 	var entries []runlog.Entry
-	for batch, err := range r.readEntries(e.log.Read(ctx, r.id, 0), 0) {
+	for batch, err := range r.readEntries(e.log.Read(ctx, r.id, 0), 0, false) {
 		if err != nil {
 			return nil, err
 		}

@@ -6,10 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/callers"
 	"github.com/photon-beam/beam/internal/runlog"
 	"github.com/photon-beam/beam/internal/runlog/blob"
 )
@@ -83,8 +83,7 @@ func (r *trackedRun) removeBlob(digest string, size int64) error {
 			if err != nil {
 				return err
 			}
-			var refs blobRefs
-			if err := entry.Visit(&refs); err != nil || slices.Contains(refs, digest) {
+			if refers, err := refersTo(entry, digest); err != nil || refers {
 				return err
 			}
 		}
@@ -144,8 +143,9 @@ func readSpilled(run string, entry runlog.Entry, open func(run, digest, file str
 	return entry, errors.Join(err, f.Close())
 }
 
-// LoadEntry returns a function that returns an entry with its data, read from the blob store if it was too large for
-// the log. If that is damaged, it returns an entry that says so to readers, in its place.
+// LoadEntry returns a function that returns an entry with its data, read from the blob store if
+// it was too large for the log. If that is damaged, the function returns an entry that says so
+// to readers, in its place.
 func LoadEntry(blobs *blob.Store) func(run string, entry runlog.Entry) (runlog.Entry, error) {
 	return func(run string, entry runlog.Entry) (runlog.Entry, error) {
 		loaded, err := readSpilled(run, entry, func(run, digest, file string) (io.ReadSeekCloser, error) {
@@ -159,24 +159,34 @@ func LoadEntry(blobs *blob.Store) func(run string, entry runlog.Entry) (runlog.E
 }
 
 // tellDamage returns an entry that says to readers that the data of another is damaged, in
-// its place, so that they get the rest of the run. It reports false for a run's start, without
-// which nothing is known of the run. A replay needs the data itself: it ends the run.
+// its place, so that they get the rest of the run. A replay needs the data itself: it ends the
+// run, and a run whose start is damaged ends when it is recovered.
 func tellDamage(entry runlog.Entry, err error) (runlog.Entry, bool) {
-	var damaged *runlog.DamagedError
-	if !errors.As(err, &damaged) {
+	damaged, ok := errors.AsType[*runlog.DamagedError](err)
+	if !ok {
 		return entry, false
 	}
-	var told runlog.Entry
-	switch entry.Kind {
-	case runlog.KindStarted:
-		return entry, false
-	case runlog.KindFinished:
-		told = runlog.NewEntry(runlog.KindFinished, runlog.Finished{Status: runlog.Failed, Error: damaged.Error()})
-	default:
-		told = runlog.NewEntry("log", generators.LogEvent{Level: generators.Error, Logger: "beam", Data: damaged.Error()})
+	told := runlog.NewEntry("log", generators.LogEvent{Level: generators.Error, Logger: "beam", Data: damaged.Error()})
+	if standIn := standIns[entry.Kind]; standIn != nil {
+		told = runlog.NewEntry(entry.Kind, standIn(damaged))
 	}
 	told.Seq, told.Time = entry.Seq, entry.Time
 	return told, true
+}
+
+// damagedPhoton is the photon of a run whose start is damaged. No photon has a name with
+// parentheses.
+const damagedPhoton = "(unknown)"
+
+// standIns return the data of entries that a run can't be without, for damaged ones. A run whose
+// start is damaged belongs to the operator: what is left of the file can't be trusted.
+var standIns = map[runlog.Kind]func(*runlog.DamagedError) any{
+	runlog.KindStarted: func(*runlog.DamagedError) any {
+		return runlog.Started{Photon: damagedPhoton, Title: "Damaged run", Owner: callers.Operator().ID}
+	},
+	runlog.KindFinished: func(d *runlog.DamagedError) any {
+		return runlog.Finished{Status: runlog.Failed, Error: d.Error()}
+	},
 }
 
 // blobOpener returns a function that opens the files of an answer by digest.

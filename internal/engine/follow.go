@@ -18,12 +18,12 @@ func (e *Engine) Follow(ctx context.Context, caller generators.Caller, id string
 	if err != nil {
 		return nil, err
 	}
-	return r.endAtLoss(caller, r.readEntries(e.log.Follow(ctx, id, after), 1)), nil
+	return r.endAtLoss(caller, r.readEntries(e.log.Follow(ctx, id, after), 1, seesPanics(ctx, caller))), nil
 }
 
 // readEntries yields batches of the run's log with spilled data loaded. The loop
 // counts as that many followers. The run isn't deleted during the loop.
-func (r *trackedRun) readEntries(batches iter.Seq2[[]runlog.Entry, error], followers int64) iter.Seq2[[]runlog.Entry, error] {
+func (r *trackedRun) readEntries(batches iter.Seq2[[]runlog.Entry, error], followers int64, panics bool) iter.Seq2[[]runlog.Entry, error] {
 	return func(yield func([]runlog.Entry, error) bool) {
 		r.readerCount.Add(1)
 		defer r.readerCount.Add(-1)
@@ -31,6 +31,9 @@ func (r *trackedRun) readEntries(batches iter.Seq2[[]runlog.Entry, error], follo
 		defer r.engine.followers.Add(-followers)
 		for batch, err := range r.engine.loadSpilledBatches(r.id, batches) {
 			r.waitUntilIndexed()
+			if !panics {
+				batch = hidePanic(batch)
+			}
 			if batch = r.skipSuperseded(batch); len(batch) == 0 && err == nil {
 				continue
 			}
@@ -69,7 +72,7 @@ func (e *Engine) Read(ctx context.Context, caller generators.Caller, id string, 
 	if err != nil {
 		return nil, err
 	}
-	return r.readEntries(e.log.Read(ctx, id, after), 0), nil
+	return r.readEntries(e.log.Read(ctx, id, after), 0, seesPanics(ctx, caller)), nil
 }
 
 // loadSpilledBatches yields batches of a run's log with spilled data loaded.

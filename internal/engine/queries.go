@@ -1,6 +1,10 @@
 package engine
 
-import "github.com/photon-beam/beam/generators"
+import (
+	"context"
+
+	"github.com/photon-beam/beam/generators"
+)
 
 // Info returns one run, with its open questions. The error is [ErrRunNotFound],
 // [ErrForbidden], or the log's.
@@ -18,6 +22,9 @@ func (e *Engine) Info(caller generators.Caller, id string) (Info, error) {
 
 // Exists reports whether a run exists, whoever may use it.
 func (e *Engine) Exists(id string) bool {
-	_, err := e.load(id)
+	if e.residents.find(id) != nil {
+		return true
+	}
+	_, err := e.rows.Row(context.Background(), id)
 	return err == nil
 }

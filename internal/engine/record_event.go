@@ -65,26 +65,50 @@ func (w *worker) recordStep(e *generators.Stepped) error {
 type runningStep struct {
 	call      *generators.Call
 	goroutine string
+	failed    bool // its function is to be called again
 }
 
-// beginStep notes that a step runs. If an earlier attempt at it has yielded events, it
-// records that they are superseded.
-func (w *worker) beginStep(c *generators.Call) error {
+// handleStep notes that a step runs, or what its call means if it comes again; see
+// [generators.StepKind].
+func (w *worker) handleStep(c *generators.Call) error {
+	for i := range w.runningSteps {
+		s := &w.runningSteps[i]
+		if s.call != c {
+			continue
+		}
+		if s.failed = !s.failed; s.failed {
+			return nil
+		}
+		if err := w.flushAndAppendRetrying(); err != nil { // what the try has yielded
+			return err
+		}
+		return w.supersedeAttempt(s.goroutine, c, true)
+	}
 	goroutine := w.generator.Goroutine()
-	w.runningSteps = append(w.runningSteps, runningStep{c, goroutine})
+	w.runningSteps = append(w.runningSteps, runningStep{call: c, goroutine: goroutine})
 	w.updateEvictionQueue()
+	return w.supersedeAttempt(goroutine, c, false)
+}
+
+// supersedeAttempt records that a step begins again, if it has yielded events.
+func (w *worker) supersedeAttempt(goroutine string, c *generators.Call, failed bool) error {
 	key := w.maskKey(c.Key)
-	attempt := w.history.endAttempt(key)
-	if attempt == nil {
+	a := w.Attempts[key]
+	if a == nil {
 		return nil
 	}
-	return w.queueEntry(runlog.NewEntry(runlog.KindRepeated, runlog.Repeated{Key: key, Superseded: attempt.events}).From(goroutine))
+	return w.queueEntry(runlog.NewEntry(runlog.KindRepeated, runlog.Repeated{Key: key, Failed: failed, Superseded: a.Events}).From(goroutine))
+}
+
+// isRunningStep reports whether a step with a key runs, as the log has it.
+func (w *worker) isRunningStep(key string) bool {
+	return slices.ContainsFunc(w.runningSteps, func(s runningStep) bool { return w.maskKey(s.call.Key) == key })
 }
 
 // stepOf returns the key of the step that a goroutine runs, or "".
 func (w *worker) stepOf(goroutine string) string {
 	for _, s := range slices.Backward(w.runningSteps) {
-		if s.goroutine == goroutine {
+		if s.goroutine == goroutine && !s.failed {
 			return w.maskKey(s.call.Key)
 		}
 	}
@@ -125,7 +149,7 @@ func (w *worker) handleCall(c *generators.Call) error {
 		return w.recordSleep(c)
 	}
 	if c.Kind == generators.StepKind {
-		if err := w.beginStep(c); err != nil {
+		if err := w.handleStep(c); err != nil {
 			return err
 		}
 	}

@@ -86,32 +86,44 @@ func (e *Engine) recoverRun(ctx context.Context, id string) error {
 	return nil
 }
 
-// lostEnd returns how a run ends that has just been loaded and can't go on: it isn't durable, so
-// that it was interrupted, or its photon has another version than it began with. It returns nil
-// for other runs.
-func (r *trackedRun) lostEnd() *runlog.Finished {
-	switch {
-	case r.State.Ended():
-		return nil
-	case !r.Start.Durable:
-		end := r.interruption("restarted")
-		return &end
-	case r.photon == nil || r.checkVersion() == nil:
-		return nil
-	}
-	return &runlog.Finished{Status: runlog.Failed, Error: r.checkVersion().Error()}
+// isLost reports whether a run that has just been loaded can't go on: it isn't durable, so that it
+// was interrupted, or its photon has another version than it began with.
+func (r *trackedRun) isLost() bool {
+	return !r.State.Ended() && (!r.Start.Durable || r.photon != nil && r.checkVersion() != nil)
 }
 
 // endLost ends a run that can't go on. If that can't be recorded now, the next call tries again.
 func (r *trackedRun) endLost() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if end := r.lost.Load(); end != nil && !r.State.Ended() && !r.endPending {
-		_ = r.endRun(*end) // endRun has logged the error
+	if !r.State.Ended() && !r.endPending {
+		_ = r.endRun(r.lostEnd()) // endRun has logged the error
 	}
 	if r.State.Ended() {
-		r.lost.Store(nil)
+		r.lost.Store(false)
 	}
+}
+
+// lostEnd returns how a run ends that can't go on.
+func (r *trackedRun) lostEnd() runlog.Finished {
+	switch {
+	case r.Start.Photon == damagedPhoton:
+		return unreadableEnd(r.readDamage(1))
+	case !r.Start.Durable:
+		return r.interruption("restarted")
+	}
+	return runlog.Finished{Status: runlog.Failed, Error: r.checkVersion().Error()}
+}
+
+// readDamage returns why an entry can't be read; nil if it can.
+func (r *trackedRun) readDamage(seq uint64) error {
+	for batch, err := range r.engine.log.Read(context.Background(), r.id, seq-1) {
+		if err == nil {
+			_, err = r.engine.loadSpilledData(r.id, batch[0])
+		}
+		return err
+	}
+	return runlog.ErrNotFound
 }
 
 // endsWithProcess reports whether the run, unless it ends before, is interrupted when the

@@ -93,40 +93,13 @@ func (h *history) addEvent(e runlog.Entry) {
 	switch {
 	case !h.named:
 		h.trailingEvents++
-	case e.Step != "":
-		a := h.attempts[e.Step]
-		if a == nil {
-			a = &attempt{goroutine: e.Goroutine}
-			h.attempts[e.Step] = a
-		}
-		if n := len(a.events); n > 0 && a.events[n-1][1] == e.Seq-1 {
-			a.events[n-1][1] = e.Seq
-		} else {
-			a.events = append(a.events, [2]uint64{e.Seq, e.Seq})
-		}
-	default:
+	case e.Step == "":
 		r := &recordedEvent{eventForm: newEventForm(string(e.Kind), e.Data), seq: e.Seq, goroutine: e.Goroutine}
 		h.events[r.content] = append(h.events[r.content], r)
 		g := h.goroutine(e.Goroutine)
 		g.events = append(g.events, r)
 		h.eventCount++
 	}
-}
-
-// An attempt is one at a step that yielded events and has no outcome.
-type attempt struct {
-	goroutine string
-	events    [][2]uint64 // see runlog.Repeated
-}
-
-// endAttempt returns the attempt at a step, if there is one, and forgets it.
-func (h *history) endAttempt(step string) *attempt {
-	if h == nil {
-		return nil
-	}
-	a := h.attempts[step]
-	delete(h.attempts, step)
-	return a
 }
 
 // hasEvents reports whether the log may have an event that the generator yields now.

@@ -336,3 +336,63 @@ func TestRepeatedStepShowsOneText(t *testing.T) {
 		}
 	})
 }
+
+// A step that fails and is tried again shows one text, and still says that it failed.
+func TestRetriedStepShowsOneText(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		o := testOptions(t, newPhoton("teller", func(_ context.Context, yield generators.Yield) (string, error) {
+			yield(generators.Status("begun "))
+			words := strings.Fields("one two three")
+			tries := 0
+			text, err := generators.Step(yield, "tell", func(context.Context) (string, error) {
+				tries++
+				for _, word := range words[:tries] {
+					yield(generators.Chunk(word + " "))
+				}
+				if tries < len(words) {
+					return "", errors.New("lost the thread")
+				}
+				return "told", nil
+			}, generators.Retries(2, time.Second))
+			yield(generators.Status("over"))
+			return text, err
+		}, &generators.Options{Durable: true}))
+		b := openTestEngine(t, o)
+		id := b.startRun("teller", "")
+		live, err := b.Follow(t.Context(), me, id, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		kinds := make(chan []runlog.Kind, 1)
+		go func() {
+			var read []runlog.Kind
+			for batch := range live {
+				read = append(read, kindsOf(batch)...)
+			}
+			kinds <- read
+		}()
+		time.Sleep(time.Second / 2)
+		if got := strings.Join(b.statuses(id), ""); got != "begun one " {
+			t.Errorf("between the tries, it says %q", got)
+		}
+		b.waitForEnd(id)
+		if got := strings.Join(b.statuses(id), ""); got != "begun one two three over" {
+			t.Errorf("it says %q", got)
+		}
+		got, want := fmt.Sprint(<-kinds), "[started claimed status chunk log repeated chunk chunk log repeated chunk chunk chunk stepped status finished]"
+		if got != want {
+			t.Errorf("a follower reads %s, want %s", got, want)
+		}
+		var again []string
+		for _, e := range b.entries(id) {
+			if e.Kind == runlog.KindRepeated {
+				r, err := runlog.Decode[runlog.Repeated](e)
+				again = append(again, r.Describe(), fmt.Sprint(r.Ordinals()), fmt.Sprint(err))
+			}
+		}
+		if got, want := strings.Join(again, "; "), `The step "tell" failed and is tried again: disregard what it has shown so far; [4]; <nil>; `+
+			`The step "tell" failed and is tried again: disregard what it has shown so far; [7 8]; <nil>`; got != want {
+			t.Errorf("it says %s, want %s", got, want)
+		}
+	})
+}

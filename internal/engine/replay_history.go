@@ -37,7 +37,6 @@ type history struct {
 	events     map[uint64][]*recordedEvent // by content
 	eventCount int
 	mistaken   map[uint64][]yieldedEvent // that were taken for a recorded event, by its content
-	attempts   map[string]*attempt       // by the keys of their steps
 
 	readStarted    time.Time // when reading the log began
 	lastSettled    uint64    // ordinal of the question or sleep that was settled last
@@ -47,7 +46,7 @@ type history struct {
 func newHistory() *history {
 	return &history{
 		unreplayedCalls: make(map[string]*recordedCall), calls: make(map[string][]*recordedCall), goroutines: make(map[string]*recordedGoroutine),
-		events: make(map[uint64][]*recordedEvent), mistaken: make(map[uint64][]yieldedEvent), attempts: make(map[string]*attempt),
+		events: make(map[uint64][]*recordedEvent), mistaken: make(map[uint64][]yieldedEvent),
 		readStarted: time.Now(),
 	}
 }
@@ -120,7 +119,6 @@ func (h *history) Withdrawn(_ runlog.Entry, w runlog.Withdrawn) error {
 }
 
 func (h *history) Stepped(e runlog.Entry, s runlog.Stepped) error {
-	delete(h.attempts, s.Key)
 	h.addCall(e, s.Key, s.GivenKey, &recordedCall{kind: generators.StepKind, reply: func(*trackedRun) generators.Reply { return steppedReply(s) }})
 	return nil
 }
@@ -135,11 +133,7 @@ func (h *history) Woken(_ runlog.Entry, w runlog.Woken) error {
 	return nil
 }
 
-func (h *history) Repeated(_ runlog.Entry, r runlog.Repeated) error {
-	delete(h.attempts, r.Key)
-	return nil
-}
-
+func (h *history) Repeated(runlog.Entry, runlog.Repeated) error { return nil }
 func (h *history) Adopted(runlog.Entry, runlog.Adopted) error   { return nil }
 func (h *history) Sampling(runlog.Entry, runlog.Sampling) error { return nil }
 func (h *history) Finished(runlog.Entry, runlog.Finished) error { return nil }
@@ -184,9 +178,9 @@ func (h *history) skipRecordedEvent() bool {
 	return false
 }
 
-// keys returns the keys that the log has.
-func (h *history) keys() []string {
-	return slices.AppendSeq(slices.Collect(maps.Keys(h.unreplayedCalls)), maps.Keys(h.attempts))
+// recordedKeys returns the keys that the log has.
+func (w *worker) recordedKeys() []string {
+	return slices.AppendSeq(slices.Collect(maps.Keys(w.history.unreplayedCalls)), maps.Keys(w.Attempts))
 }
 
 // findRecordedKey returns the unique key of the recorded call that a goroutine makes now with
@@ -195,7 +189,7 @@ func (w *worker) findRecordedKey(goroutine, given string) string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for _, g := range []string{given, w.maskKey(given)} {
-		if key := w.history.findKey(goroutine, g); key != "" {
+		if key := w.findKey(goroutine, g); key != "" {
 			return given + strings.TrimPrefix(key, g)
 		}
 	}
@@ -205,8 +199,8 @@ func (w *worker) findRecordedKey(goroutine, given string) string {
 // findKey returns the key of the first call that a goroutine made with a key and that isn't
 // replayed, or of its step that has no outcome. If the whole run used the key once, the
 // goroutine doesn't matter: goroutines that share their work may do so in another way.
-func (h *history) findKey(goroutine, given string) string {
-	calls := h.calls[given]
+func (w *worker) findKey(goroutine, given string) string {
+	calls := w.history.calls[given]
 	for _, c := range calls {
 		if !c.replayed && (!c.named || c.goroutine == goroutine) {
 			return c.key
@@ -215,13 +209,12 @@ func (h *history) findKey(goroutine, given string) string {
 	if len(calls) == 1 && !calls[0].replayed {
 		return calls[0].key
 	}
-	for step, a := range h.attempts {
-		if a.goroutine == goroutine && (step == given || keySuffix.ReplaceAllString(step, "") == given) {
+	for step, a := range w.Attempts {
+		ofWhole := step == given && len(calls) == 0
+		ofGoroutine := a.Goroutine == goroutine && (step == given || keySuffix.ReplaceAllString(step, "") == given)
+		if (ofWhole || ofGoroutine) && !w.isRunningStep(step) {
 			return step
 		}
-	}
-	if _, ok := h.attempts[given]; ok && len(calls) == 0 {
-		return given
 	}
 	return ""
 }

@@ -123,7 +123,7 @@ func (e *Engine) load(id string) (*trackedRun, error) {
 		}
 		r = loaded.(*trackedRun)
 	}
-	if r.lost.Load() != nil {
+	if r.lost.Load() {
 		r.endLost()
 	}
 	return r, nil
@@ -159,7 +159,7 @@ func (e *Engine) newLoadedRun(row *runlist.Row) *trackedRun {
 	for _, s := range r.Sleeps {
 		r.sleeps = append(r.sleeps, &sleep{Sleep: s})
 	}
-	r.lost.Store(r.lostEnd())
+	r.lost.Store(r.isLost())
 	r.inactive = !r.State.Ended() && (r.Queued || r.photon == nil || r.State == Running)
 	return r
 }

@@ -76,7 +76,7 @@ func (e *Engine) Result(ctx context.Context, caller generators.Caller, id string
 	if err != nil || !info.State.Ended() {
 		return nil, time.Time{}, ErrRunNotFound
 	}
-	for batch, err := range r.readEntries(e.log.Read(ctx, id, info.LastSeq-1), 0) {
+	for batch, err := range r.readEntries(e.log.Read(ctx, id, info.LastSeq-1), 0, false) {
 		if err != nil {
 			return nil, time.Time{}, err
 		}

@@ -42,12 +42,16 @@ func (r *trackedRun) tryResume() (err error) {
 		return err
 	}
 	r.engine.logger.Error("resuming a run", "run", r.id, "err", err)
+	return r.endRun(unreadableEnd(err))
+}
+
+// unreadableEnd is the end of a run whose history can't be read.
+func unreadableEnd(err error) runlog.Finished {
 	end := runlog.Finished{Status: runlog.Interrupted, Error: "Beam could not read what this run had done"}
-	var damaged *runlog.DamagedError
-	if errors.As(err, &damaged) {
+	if damaged, ok := errors.AsType[*runlog.DamagedError](err); ok {
 		end.Error += ": " + damaged.Error()
 	}
-	return r.endRun(end)
+	return end
 }
 
 // replayFromLog reads the run's history, claims the run and replays it. Callers

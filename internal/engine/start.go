@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"time"
 
@@ -63,7 +64,11 @@ func (e *Engine) Start(ctx context.Context, caller generators.Caller, req StartR
 	}
 	started := newStarted(photon, caller, e.recordedArguments(photon, args), req)
 	if started.Exclusive, err = photon.ExclusiveKey(args); err != nil {
-		e.logger.Error("finding the key of a run", "photon", photon.Name(), "err", err)
+		attrs := []any{"photon", photon.Name(), "err", err}
+		if p, ok := errors.AsType[*generators.PanicError](err); ok {
+			attrs = append(attrs, "panic", p.Value, "stack", string(p.Stack))
+		}
+		e.logger.Error("finding the key of a run", attrs...)
 		return Info{}, err
 	}
 	if req.answers != nil {

@@ -27,8 +27,8 @@ type trackedRun struct {
 	// and the residents' mu are held.
 	adopter atomic.Pointer[generators.Caller]
 
-	// lost is how the run is to end because it can't go on here; see lostEnd.
-	lost atomic.Pointer[runlog.Finished]
+	// lost means that the run is to end, because it can't go on; see isLost.
+	lost atomic.Bool
 
 	// masked are the secrets that are masked in the run's messages; nil for none.
 	masked atomic.Pointer[[]secret]

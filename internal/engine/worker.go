@@ -59,7 +59,7 @@ func (r *trackedRun) launchGenerator(caller generators.Caller, client *clientses
 	w.generator = r.photon.Prepare(ctx, args)
 	w.generator.SetID(r.id)
 	if h != nil {
-		w.generator.SetRecordedKeys(h.keys(), w.findRecordedKey)
+		w.generator.SetRecordedKeys(w.recordedKeys(), w.findRecordedKey)
 	}
 	r.worker = w
 	r.setInactive(false)
@@ -160,9 +160,8 @@ func (w *worker) handleGeneratorError(err error) {
 	var panicked *generators.PanicError
 	switch {
 	case errors.As(err, &panicked):
-		w.engine.logger.Error("a tool panicked", "run", w.id, "photon", w.Start.Photon,
-			"panic", w.maskText(fmt.Sprint(panicked.Value)), "stack", w.maskText(string(panicked.Stack)))
-		text = panicked.Error()
+		w.finishRun(runlog.Finished{Status: runlog.Failed, Error: panicked.Error(), Panic: w.describePanic(panicked)})
+		return
 	case errors.Is(context.Cause(w.generator.Context()), generators.ErrTimeLimit):
 		text = w.timeLimitText()
 	default:

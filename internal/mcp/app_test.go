@@ -310,3 +310,26 @@ func TestMarksAreSwept(t *testing.T) {
 		}
 	})
 }
+
+// What a tool panicked with, and where, reaches no client, not even an operator's.
+func TestPanicIsNotToldToClients(t *testing.T) {
+	p := generators.New("burn", func(_ context.Context, _ struct{}, yield generators.Yield) (string, error) {
+		if _, err := ask.Text(yield, "what", "What?"); err != nil {
+			return "", err
+		}
+		panic("disk on fire")
+	}, &generators.Options{Asks: true})
+	dev := generators.Caller{ID: "dev", Roles: []string{generators.RoleOperator}}
+	for _, version := range appVersions {
+		r := newAppServer(t, p)
+		c := r.connectApp(t, dev, version, showsApps)
+		run, question := c.ask("burn")
+		told := c.act(run, "accept", fmt.Sprintf(`,"ask":%q,"values":{"what":["wood"]}`, question)).raw
+		for range 2 {
+			told += c.tool(mcp.ResumeTool, fmt.Sprintf(`{"run":%q}`, run)).raw + c.tool(apps.ReadTool, fmt.Sprintf(`{"run":%q}`, run)).raw
+		}
+		if !strings.Contains(told, "it panicked") || strings.Contains(told, "fire") || strings.Contains(told, "app_test.go") {
+			t.Errorf("%s: the client is told %s", version, told)
+		}
+	}
+}

@@ -208,10 +208,12 @@ type Withdrawn struct {
 	Error  string         `json:"error,omitempty"` // for people
 }
 
-// Repeated records that the function of a step begins again, because its process ended
-// before the step's outcome was recorded. What it has yielded so far counts no more.
+// Repeated records that the function of a step begins again, because it failed, or because its
+// process ended before the step's outcome was recorded. What it has yielded so far counts no
+// more.
 type Repeated struct {
-	Key string `json:"key"` // of the step
+	Key    string `json:"key"` // of the step
+	Failed bool   `json:"failed,omitempty"`
 	// Superseded are the events that count no more, as pairs of the ordinals of the first and
 	// the last of each row of them. A reader that has been told them removes them; others
 	// aren't told them any more.
@@ -234,7 +236,11 @@ func (r Repeated) Ordinals() (all []uint64) {
 
 // Describe says in a sentence that the step begins again.
 func (r Repeated) Describe() string {
-	return fmt.Sprintf("The step %q begins again: disregard what it has shown so far", r.Key)
+	why := "begins again"
+	if r.Failed {
+		why = "failed and is tried again"
+	}
+	return fmt.Sprintf("The step %q %s: disregard what it has shown so far", r.Key, why)
 }
 
 // WithdrawReason is why a question was withdrawn.

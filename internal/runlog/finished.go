@@ -53,6 +53,9 @@ type Finished struct {
 	// Error is what went wrong, for people. For an unanswered run, it is what the tool
 	// said beyond that, if anything.
 	Error string `json:"error,omitempty"`
+	// Panic is what the tool panicked with, and where, for operators alone; see
+	// [Entry.WithoutPanic].
+	Panic string `json:"panic,omitempty"`
 	// Ask is the question that an unanswered run ended with.
 	Ask *UnansweredAsk `json:"ask,omitempty"`
 	// Surface is where a run was stopped; empty if neither a person nor a client did it.

@@ -1,6 +1,9 @@
 package runlog
 
-import "encoding/json"
+import (
+	"bytes"
+	"encoding/json"
+)
 
 // Public returns the entry as it is told to the run's owner: without what concerns only
 // the engine. It reports false for an entry that is not told.
@@ -25,6 +28,19 @@ func (e Entry) Public() (Entry, bool) {
 	}
 	delete(members, hidden)
 	return NewEntry(e.Kind, members).at(e), true
+}
+
+// WithoutPanic returns the entry without what the run's tool panicked with.
+func (e Entry) WithoutPanic() Entry {
+	if !bytes.Contains(e.Data, []byte(`"panic":`)) {
+		return e
+	}
+	f, err := Decode[Finished](e)
+	if err != nil || f.Panic == "" {
+		return e
+	}
+	f.Panic = ""
+	return NewEntry(e.Kind, f).at(e)
 }
 
 // at returns the entry with the place of another.

@@ -22,6 +22,27 @@ type Visitor interface {
 	Event(Entry) error
 }
 
+// Rest is a visitor that calls the function for every kind of entry, and for events. A visitor
+// that treats only some kinds apart embeds it: what a new kind means to it is in the function.
+type Rest func(Entry) error
+
+var _ Visitor = Rest(nil)
+
+func (f Rest) Started(e Entry, _ Started) error     { return f(e) }
+func (f Rest) Queued(e Entry, _ Queued) error       { return f(e) }
+func (f Rest) Claimed(e Entry, _ Claimed) error     { return f(e) }
+func (f Rest) Asked(e Entry, _ Asked) error         { return f(e) }
+func (f Rest) Answered(e Entry, _ Answered) error   { return f(e) }
+func (f Rest) Stepped(e Entry, _ Stepped) error     { return f(e) }
+func (f Rest) Withdrawn(e Entry, _ Withdrawn) error { return f(e) }
+func (f Rest) Sleeping(e Entry, _ Sleeping) error   { return f(e) }
+func (f Rest) Woken(e Entry, _ Woken) error         { return f(e) }
+func (f Rest) Repeated(e Entry, _ Repeated) error   { return f(e) }
+func (f Rest) Adopted(e Entry, _ Adopted) error     { return f(e) }
+func (f Rest) Sampling(e Entry, _ Sampling) error   { return f(e) }
+func (f Rest) Finished(e Entry, _ Finished) error   { return f(e) }
+func (f Rest) Event(e Entry) error                  { return f(e) }
+
 // Visit decodes the entry and calls the visitor's method for its kind. The error is that of
 // decoding or the method's.
 func (e Entry) Visit(v Visitor) error {

@@ -91,7 +91,7 @@ func (l *Local) Result(ctx context.Context, id string) (json.RawMessage, error) 
 
 // Follow yields a run's entries after an ordinal until it ends; see [engine.Engine.Follow].
 func (l *Local) Follow(ctx context.Context, id string, after uint64) iter.Seq2[[]runlog.Entry, error] {
-	batches, err := l.Engine.Follow(ctx, l.Caller, id, after)
+	batches, err := l.Engine.Follow(engine.WithPanics(ctx), l.Caller, id, after)
 	if err != nil {
 		return failed(err)
 	}

@@ -56,6 +56,14 @@ type Run struct {
 	HasNewEvents bool
 	// Repeated has, by their keys, the ordinals at which steps began again.
 	Repeated map[string]uint64
+	// Attempts are those that have yielded events at steps without an outcome, by the steps' keys.
+	Attempts map[string]*Attempt
+}
+
+// An Attempt is the latest one at a step.
+type Attempt struct {
+	Goroutine string
+	Events    [][2]uint64 // see runlog.Repeated
 }
 
 // An Ask is an open question.
@@ -121,7 +129,10 @@ func (r *Run) Clone() Run {
 	for i, a := range c.Asks {
 		c.Asks[i] = new(*a)
 	}
-	c.Repeated = maps.Clone(r.Repeated)
+	c.Repeated, c.Attempts = maps.Clone(r.Repeated), maps.Clone(r.Attempts)
+	for step, a := range c.Attempts {
+		c.Attempts[step] = new(Attempt{a.Goroutine, slices.Clone(a.Events)})
+	}
 	return c
 }
 
@@ -264,6 +275,7 @@ func (f *fold) settle(ask uint64) error {
 
 func (f *fold) Stepped(_ runlog.Entry, s runlog.Stepped) error {
 	f.TimeSpent, f.HasNewEvents = time.Duration(s.TimeSpent), false
+	delete(f.Attempts, s.Key)
 	return nil
 }
 
@@ -287,6 +299,7 @@ func (f *fold) Repeated(e runlog.Entry, r runlog.Repeated) error {
 		f.Run.Repeated = make(map[string]uint64)
 	}
 	f.Run.Repeated[r.Key] = e.Seq
+	delete(f.Attempts, r.Key)
 	return nil
 }
 
@@ -313,8 +326,8 @@ func (f *fold) Sampling(e runlog.Entry, s runlog.Sampling) error {
 func (f *fold) Finished(e runlog.Entry, end runlog.Finished) error {
 	f.State, f.EndedAt = State(end.Status), e.Time.Round(0)
 	f.Reason, f.Error = end.Reason(), outcome.TextForPeople(&end)
-	f.Sleeps, f.Run.Queued, f.TimeSpent = nil, false, time.Duration(end.TimeSpent)
-	end.Result, end.Content, end.ResultPreview = nil, nil, ""
+	f.Sleeps, f.Attempts, f.Run.Queued, f.TimeSpent = nil, nil, false, time.Duration(end.TimeSpent)
+	end.Result, end.Content, end.ResultPreview, end.Panic = nil, nil, "", ""
 	f.End = &end
 	return nil
 }
@@ -322,12 +335,32 @@ func (f *fold) Finished(e runlog.Entry, end runlog.Finished) error {
 func (f *fold) Event(e runlog.Entry) error {
 	f.Events++
 	f.HasNewEvents = true
+	if e.Step != "" {
+		f.addAttempt(e)
+	}
 	if e.Kind != kindStatus || len(e.Data) == 0 {
 		return nil
 	}
 	s, err := runlog.Decode[generators.StatusEvent](e)
 	f.Status = strings.Clone(humanize.TruncateBytes(s.Text, MaxStatusBytes, "…"))
 	return err
+}
+
+// addAttempt adds an event to the attempt at a step.
+func (f *fold) addAttempt(e runlog.Entry) {
+	a := f.Attempts[e.Step]
+	if a == nil {
+		a = &Attempt{Goroutine: e.Goroutine}
+		if f.Attempts == nil {
+			f.Attempts = make(map[string]*Attempt)
+		}
+		f.Attempts[e.Step] = a
+	}
+	if n := len(a.Events); n > 0 && a.Events[n-1][1] == e.Seq-1 {
+		a.Events[n-1][1] = e.Seq
+	} else {
+		a.Events = append(a.Events, [2]uint64{e.Seq, e.Seq})
+	}
 }
 
 // kindStatus is the kind of [generators.StatusEvent] entries.

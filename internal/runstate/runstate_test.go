@@ -2,6 +2,7 @@ package runstate_test
 
 import (
 	"encoding/json"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -92,6 +93,12 @@ func TestQueueSleepsAndRepeats(t *testing.T) {
 	}
 	if r, c := apply(t, "it waits for another run, and is interrupted", 3); r.Queued || !c.LeftQueue || !c.Superseded || r.Epoch != 1 {
 		t.Errorf("after the queue: %+v, %+v", r, c)
+	}
+	if r, _ := apply(t, "a step is repeated, then it sleeps", 4); !reflect.DeepEqual(r.Attempts["copy"].Events, [][2]uint64{{3, 3}}) {
+		t.Errorf("before the step begins again: %+v", r)
+	}
+	if r, _ := apply(t, "a step is repeated, then it sleeps", 5); len(r.Attempts) > 0 {
+		t.Errorf("when the step begins again: %+v", r)
 	}
 	if r, c := apply(t, "a step is repeated, then it sleeps", 8); c.FellAsleep == nil || r.FindSleep(8) != c.FellAsleep || r.Repeated["copy"] != 5 {
 		t.Errorf("asleep: %+v, %+v", r, c)

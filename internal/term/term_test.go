@@ -324,3 +324,14 @@ func TestFormatDeadline(t *testing.T) {
 		}
 	}
 }
+
+// What a tool panicked with, and where, is shown if the run's log tells it; its text can't
+// control the terminal.
+func TestPanicIsShown(t *testing.T) {
+	v, s, out := newTestView(80, false, false)
+	v.Show([]runlog.Entry{runlog.NewEntry(runlog.KindFinished, runlog.Finished{Status: runlog.Failed, Panic: "panic: fire\x1b[2J\n\nmain.burn()\n\t/burn.go:7\n"})})
+	s.Close()
+	if got := out.String(); !strings.Contains(got, "panic: fire") || !strings.Contains(got, "main.burn()\n\t/burn.go:7\n") || strings.Contains(got, "\x1b[2J") {
+		t.Errorf("it shows %q", got)
+	}
+}

@@ -60,6 +60,9 @@ func (v *View) show(e *runlog.Entry) {
 		}
 	case runlog.KindFinished:
 		v.commitStatus()
+		if f, err := runlog.Decode[runlog.Finished](*e); err == nil && f.Panic != "" && !v.OnlyQuestions {
+			v.line(v.style.paint(faint, strings.TrimSpace(cleantext.Text(f.Panic))))
+		}
 		v.screen.SetStatus(nil)
 	default:
 		if e.Kind.IsEvent() {

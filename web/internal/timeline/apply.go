@@ -197,7 +197,7 @@ func (r *Run) applyFinished(e runlog.Entry, d runlog.Finished) Change {
 		}
 	}
 	also = append(also, r.endStatus(e.Time)...)
-	c := r.addItem(&Item{Seq: e.Seq, Time: e.Time, Kind: Result, State: r.State, Reason: r.Reason, Text: r.Error, Data: d.Result, MediaType: d.MediaType, Large: e.Blob != "" || d.ResultBlob != "", Size: d.ResultSize, Preview: d.ResultPreview})
+	c := r.addItem(&Item{Seq: e.Seq, Time: e.Time, Kind: Result, State: r.State, Reason: r.Reason, Text: r.Error, Data: d.Result, MediaType: d.MediaType, Large: e.Blob != "" || d.ResultBlob != "", Size: d.ResultSize, Preview: d.ResultPreview, Panic: d.Panic})
 	c.StateChanged, c.ProgressChanged, c.AsksChanged, c.AlsoChanged = true, true, asked, also
 	return c
 }

@@ -65,6 +65,7 @@ type Item struct {
 	Large     bool                    // the data is too large to be in Data
 	Size      int64                   // of a large result, in bytes
 	Preview   string                  // the beginning of a large result
+	Panic     string                  // what the tool panicked with, and where; see [runlog.Finished]
 
 	Artifact *generators.Artifact
 	Ask      *Ask   // of a question or a reply
