@@ -199,7 +199,7 @@ func (r *trackedRun) loadEntry(entry runlog.Entry) error {
 		photon, _ := r.engine.photons.Lookup(s.Photon)
 		r.begin(photon, s, entry.Time)
 	}
-	r.applyEntry(entry)
+	r.applyEntry(entry, false)
 	return nil
 }
 
