@@ -2,7 +2,6 @@ package engine
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"time"
 
@@ -97,8 +96,7 @@ func (r *trackedRun) tryAppend(ctx context.Context, stored []runlog.Entry) error
 func (r *trackedRun) applyAppended(stored, entries []runlog.Entry) {
 	for i, e := range entries {
 		e.Seq, e.Time = r.Last+1, stored[i].Time
-		r.observeEntry(e)
-		r.applyEntry(e)
+		r.applyEntry(e, true)
 	}
 }
 
@@ -106,58 +104,57 @@ func (r *trackedRun) applyAppended(stored, entries []runlog.Entry) {
 // were appended first: ErrSettled if they settle a settled ask or sleep, and errRunOver if
 // they come from a worker of an older epoch.
 func (r *trackedRun) checkStillApplies(entries []runlog.Entry, epoch int) error {
-	superseded := r.Epoch > epoch
+	c := obsolescence{r: r, superseded: r.Epoch > epoch}
+	c.Rest = func(runlog.Entry) error {
+		if c.superseded {
+			return errRunOver
+		}
+		return nil
+	}
 	for _, e := range entries {
-		switch e.Kind {
-		case runlog.KindFinished:
-			f, err := runlog.Decode[runlog.Finished](e)
-			if err != nil {
-				return err
-			}
-			if superseded && isGeneratorEnd(f) {
-				return errRunOver // only the end of the new worker's generator counts
-			}
-		case runlog.KindAnswered, runlog.KindWithdrawn:
-			if err := r.checkAskIsOpen(e); err != nil {
-				return err
-			}
-		case runlog.KindWoken:
-			w, err := runlog.Decode[runlog.Woken](e)
-			if err != nil {
-				return err
-			}
-			if r.findSleep(w.SleepSeq) == nil {
-				return ErrSettled
-			}
-		case runlog.KindSampling:
-			s, err := runlog.Decode[runlog.Sampling](e)
-			if err == nil {
-				err = r.checkSampling(s)
-			}
-			if err != nil {
-				return err
-			}
-		case runlog.KindAdopted: // no worker's
-		default:
-			if superseded {
-				return errRunOver
-			}
+		if err := e.Visit(c); err != nil {
+			return err
 		}
 	}
 	return nil
 }
 
-// checkAskIsOpen returns ErrSettled if the ask that an entry settles isn't open.
-func (r *trackedRun) checkAskIsOpen(settlement runlog.Entry) error {
-	var settles struct{ Ask uint64 }
-	if err := json.Unmarshal(settlement.Data, &settles); err != nil {
-		return err
+// An obsolescence returns whether entries are obsolete. The rest come from workers.
+type obsolescence struct {
+	runlog.Rest
+	r          *trackedRun
+	superseded bool
+}
+
+// Finished lets only the end of the new worker's generator count.
+func (c obsolescence) Finished(e runlog.Entry, f runlog.Finished) error {
+	if isGeneratorEnd(f) {
+		return c.Rest(e)
 	}
-	if r.findOpenAsk(settles.Ask) == nil {
+	return nil
+}
+
+func (c obsolescence) Answered(_ runlog.Entry, a runlog.Answered) error { return c.settles(a.AskSeq) }
+
+func (c obsolescence) Withdrawn(_ runlog.Entry, w runlog.Withdrawn) error { return c.settles(w.AskSeq) }
+
+func (c obsolescence) settles(ask uint64) error {
+	if c.r.findOpenAsk(ask) == nil {
 		return ErrSettled
 	}
 	return nil
 }
+
+func (c obsolescence) Woken(_ runlog.Entry, w runlog.Woken) error {
+	if c.r.findSleep(w.SleepSeq) == nil {
+		return ErrSettled
+	}
+	return nil
+}
+
+func (c obsolescence) Sampling(_ runlog.Entry, s runlog.Sampling) error { return c.r.checkSampling(s) }
+
+func (c obsolescence) Adopted(runlog.Entry, runlog.Adopted) error { return nil } // no worker's
 
 // applyMissedEntries applies the entries that other processes appended.
 func (r *trackedRun) applyMissedEntries(ctx context.Context) error {
@@ -187,10 +184,7 @@ func (r *trackedRun) applyEntries(entries []runlog.Entry, own int) error {
 		if err != nil {
 			return err
 		}
-		if i < own {
-			r.observeEntry(e)
-		}
-		r.applyEntry(e)
+		r.applyEntry(e, i < own)
 	}
 	return nil
 }

@@ -11,8 +11,9 @@ import (
 
 // applyEntry applies one entry: it updates the run's state and, if a generator
 // here waits for the entry, replies to it. Callers hold mu and apply every entry
-// once, in order.
-func (r *trackedRun) applyEntry(e runlog.Entry) {
+// once, in order. Own means that this process appended the entry: it is metered, traced and
+// audited.
+func (r *trackedRun) applyEntry(e runlog.Entry, own bool) {
 	if e.Time.IsZero() {
 		e.Time = time.Now()
 	}
@@ -22,7 +23,7 @@ func (r *trackedRun) applyEntry(e runlog.Entry) {
 		if r.worker == nil && r.TimeSpent != recordedSpent {
 			r.timeSpent = r.TimeSpent // a worker here measures it
 		}
-		err = e.Visit(entryEffects{r, change})
+		err = e.Visit(entryEffects{r, change, own})
 	}
 	if err != nil {
 		r.engine.logger.Error("applying a log entry", "run", r.id, "err", err)
@@ -49,11 +50,17 @@ func (r *trackedRun) applyEntry(e runlog.Entry) {
 type entryEffects struct {
 	*trackedRun
 	change runstate.Change
+	own    bool // see applyEntry
 }
 
 var _ runlog.Visitor = entryEffects{}
 
-func (r entryEffects) Started(runlog.Entry, runlog.Started) error { return nil }
+func (r entryEffects) Started(runlog.Entry, runlog.Started) error {
+	if r.own {
+		r.engine.meter.RunStarted(r.Start.Photon, r.Start.Surface)
+	}
+	return nil
+}
 
 func (r entryEffects) Queued(runlog.Entry, runlog.Queued) error {
 	r.setInactive(true)
@@ -73,6 +80,9 @@ func (r entryEffects) Claimed(runlog.Entry, runlog.Claimed) error {
 
 // Asked opens a question and schedules its expiry.
 func (r entryEffects) Asked(e runlog.Entry, asked runlog.Asked) error {
+	if r.own {
+		r.engine.meter.AskOpened(asked.Question.Kind)
+	}
 	a := &openAsk{Ask: r.change.Opened, run: r.trackedRun}
 	if r.worker != nil {
 		if c := r.worker.recordingCall; c != nil && r.worker.maskKey(c.Key) == asked.Key {
@@ -88,6 +98,12 @@ func (r entryEffects) Asked(e runlog.Entry, asked runlog.Asked) error {
 
 // Answered settles the question and restarts the run's idle timeout.
 func (r entryEffects) Answered(_ runlog.Entry, answered runlog.Answered) error {
+	if r.own {
+		r.superviseAnswer(answered)
+		r.auditAnswer(answered)
+		action := answered.Answer.Action
+		r.engine.meter.AskAnswered(action, answered.Surface, r.observeSettlement(answered.AskSeq, string(action), answered.Surface))
+	}
 	if r.change.Settled != nil {
 		r.settleAsk(r.findOpenAsk(answered.AskSeq), func(r *trackedRun) generators.Reply { return r.answeredReply(answered) })
 	}
@@ -96,6 +112,10 @@ func (r entryEffects) Answered(_ runlog.Entry, answered runlog.Answered) error {
 }
 
 func (r entryEffects) Withdrawn(_ runlog.Entry, withdrawn runlog.Withdrawn) error {
+	if r.own {
+		r.superviseWithdrawal(withdrawn)
+		r.engine.meter.AskWithdrawn(withdrawn.Reason, r.observeSettlement(withdrawn.AskSeq, string(withdrawn.Reason), ""))
+	}
 	if r.change.Settled != nil {
 		r.settleAsk(r.findOpenAsk(withdrawn.AskSeq), func(*trackedRun) generators.Reply { return withdrawnReply(withdrawn) })
 	}
@@ -144,6 +164,9 @@ func (r entryEffects) Sampling(runlog.Entry, runlog.Sampling) error { return nil
 
 // Finished stops the run's generator and deletes its key.
 func (r entryEffects) Finished(_ runlog.Entry, f runlog.Finished) error {
+	if r.own {
+		r.engine.meter.RunFinished(r.Start.Photon, f)
+	}
 	r.stopGenerator(generators.ErrStopped)
 	if r.drivers > 0 && !isGeneratorEnd(f) {
 		r.engine.residents.setReturning(r.trackedRun, true)

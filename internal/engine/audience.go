@@ -113,40 +113,43 @@ func (e *Engine) ReadAsk(ctx context.Context, caller generators.Caller, askID st
 	if err != nil {
 		return nil, err
 	}
-	var entries []runlog.Entry
+	of := &entriesOfAsk{Rest: func(runlog.Entry) error { return nil }, seq: seq}
 	for batch, err := range r.readEntries(e.log.Read(ctx, r.id, 0), 0, false) {
 		if err != nil {
 			return nil, err
 		}
 		for _, entry := range batch {
-			if kept, ok := entryOfAsk(entry, seq); ok {
-				entries = append(entries, kept)
-			}
+			_ = entry.Visit(of) // one that can't be decoded tells nothing
 		}
 	}
-	return entries, nil
+	return of.entries, nil
 }
 
-// entryOfAsk returns what [Engine.ReadAsk] returns of an entry. It reports false if that is
-// nothing.
-func entryOfAsk(entry runlog.Entry, seq uint64) (runlog.Entry, bool) {
-	switch entry.Kind {
-	case runlog.KindStarted:
-		s, err := runlog.Decode[runlog.Started](entry)
-		s.Args = nil
-		start := runlog.NewEntry(entry.Kind, s)
-		start.Seq, start.Time = entry.Seq, entry.Time
-		return start, err == nil
-	case runlog.KindAsked:
-		return entry, entry.Seq == seq
-	case runlog.KindAnswered:
-		a, err := runlog.Decode[runlog.Answered](entry)
-		return entry, err == nil && a.AskSeq == seq
-	case runlog.KindWithdrawn:
-		w, err := runlog.Decode[runlog.Withdrawn](entry)
-		return entry, err == nil && w.AskSeq == seq
+// entriesOfAsk collects what [Engine.ReadAsk] returns of the entries that it visits.
+type entriesOfAsk struct {
+	runlog.Rest
+	seq     uint64
+	entries []runlog.Entry
+}
+
+func (o *entriesOfAsk) keep(e runlog.Entry, ask uint64) error {
+	if ask == o.seq {
+		o.entries = append(o.entries, e)
 	}
-	return entry, false
+	return nil
+}
+
+func (o *entriesOfAsk) Started(e runlog.Entry, s runlog.Started) error {
+	s.Args = nil
+	start := runlog.NewEntry(e.Kind, s)
+	start.Seq, start.Time = e.Seq, e.Time
+	return o.keep(start, o.seq)
+}
+
+func (o *entriesOfAsk) Asked(e runlog.Entry, _ runlog.Asked) error       { return o.keep(e, e.Seq) }
+func (o *entriesOfAsk) Answered(e runlog.Entry, a runlog.Answered) error { return o.keep(e, a.AskSeq) }
+func (o *entriesOfAsk) Withdrawn(e runlog.Entry, w runlog.Withdrawn) error {
+	return o.keep(e, w.AskSeq)
 }
 
 // checkAudience returns an error if a replayed question is for others than the recorded

@@ -68,35 +68,6 @@ func (r *trackedRun) tracedRun() TracedRun {
 	return TracedRun{ID: r.id, Photon: r.Start.Photon, Surface: r.Start.Surface, Trace: r.Start.Trace}
 }
 
-// observeEntry meters and traces an entry that was recorded but not yet applied.
-// Callers hold mu.
-func (r *trackedRun) observeEntry(e runlog.Entry) {
-	m := r.engine.meter
-	switch e.Kind {
-	case runlog.KindStarted:
-		m.RunStarted(r.Start.Photon, r.Start.Surface)
-	case runlog.KindAsked:
-		if a, err := runlog.Decode[runlog.Asked](e); err == nil {
-			m.AskOpened(a.Question.Kind)
-		}
-	case runlog.KindAnswered:
-		if a, err := runlog.Decode[runlog.Answered](e); err == nil {
-			r.superviseAnswer(a)
-			r.auditAnswer(a)
-			m.AskAnswered(a.Answer.Action, a.Surface, r.observeSettlement(a.AskSeq, string(a.Answer.Action), a.Surface))
-		}
-	case runlog.KindWithdrawn:
-		if w, err := runlog.Decode[runlog.Withdrawn](e); err == nil {
-			r.superviseWithdrawal(w)
-			m.AskWithdrawn(w.Reason, r.observeSettlement(w.AskSeq, string(w.Reason), ""))
-		}
-	case runlog.KindFinished:
-		if f, err := runlog.Decode[runlog.Finished](e); err == nil {
-			m.RunFinished(r.Start.Photon, f)
-		}
-	}
-}
-
 // observeSettlement traces a question that is settled and returns how long it was
 // open.
 func (r *trackedRun) observeSettlement(seq uint64, outcome, surface string) time.Duration {
