@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -68,5 +69,23 @@ func TestTooManyPins(t *testing.T) {
 	}
 	if got := p.Review(last); got[0].Decision != upstream.Offered || got[1900].Decision != upstream.Offered {
 		t.Errorf("after that, the tools are %s and %s", got[0].Decision, got[1900].Decision)
+	}
+}
+
+// A definition that would be huge when it is digested is refused before that.
+func TestDeepDefinitionTakesLittleMemory(t *testing.T) {
+	p := newPolicy(t, config.Policy{}, upstream.PolicyOptions{})
+	const depth = 2000
+	schema := strings.Repeat(`{"type":"object","properties":{"x":`, depth) + `{"enum":[0` + strings.Repeat(",0", 20_000) + "]}" + strings.Repeat("}}", depth)
+	deep := json.RawMessage(`{"name":"deep","inputSchema":` + schema + `}`)
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	got := p.Review([]json.RawMessage{deep})[0]
+	runtime.ReadMemStats(&after)
+	if got.Decision != upstream.Skipped || !strings.Contains(got.Reason, "nested") {
+		t.Errorf("the tool is %s: %s", got.Decision, got.Reason)
+	}
+	if took := after.TotalAlloc - before.TotalAlloc; took > 16<<20 {
+		t.Errorf("reviewing a definition of %d bytes took %d bytes", len(deep), took)
 	}
 }
