@@ -59,7 +59,7 @@ func newIndex(working *budget.Budget) *index {
 
 // addRun adds a run that is about to start and returns it. If another run has the
 // same idempotency key, addRun returns that run instead. taken says that the owner's budget
-// has one for it; see inTurn. The error is ErrClosing, errMustWait, or if the owner has limit
+// has one for it; see inTurn. The error is ErrClosing, ErrMustWait, or if the owner has limit
 // unfinished runs ErrTooManyRuns.
 func (x *index) addRun(r *trackedRun, limit int, taken bool) (*trackedRun, error) {
 	x.mu.Lock()
@@ -78,7 +78,7 @@ func (x *index) addRun(r *trackedRun, limit int, taken bool) (*trackedRun, error
 	}
 	if !taken && !x.working.TryTake(r.owner()) {
 		x.removeUnusedOwner(r.owner(), o)
-		return nil, errMustWait
+		return nil, ErrMustWait
 	}
 	r.counted = true
 	if r.Start.IdempotencyKey != "" {
