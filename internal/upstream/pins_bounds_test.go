@@ -89,3 +89,19 @@ func TestDeepDefinitionTakesLittleMemory(t *testing.T) {
 		t.Errorf("reviewing a definition of %d bytes took %d bytes", len(deep), took)
 	}
 }
+
+// Tools that can't be offered because of their definitions don't take the places of others.
+func TestBadDefinitionsTakeNoPlaces(t *testing.T) {
+	p := newPolicy(t, config.Policy{}, upstream.PolicyOptions{})
+	var list []json.RawMessage
+	for i := range 2100 {
+		list = append(list, json.RawMessage(fmt.Sprintf(`{"name":"bad%d","inputSchema":7}`, i)))
+	}
+	tools := p.Review(append(list, tool("good", "")))
+	if got := tools[0]; got.Decision != upstream.Skipped || got.Reason != "Its inputSchema must be an object, not a number." {
+		t.Errorf("a bad tool is %s: %s", got.Decision, got.Reason)
+	}
+	if got := tools[len(list)]; got.Decision != upstream.Offered {
+		t.Errorf("the good tool is %s: %s", got.Decision, got.Reason)
+	}
+}

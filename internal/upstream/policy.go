@@ -203,7 +203,7 @@ func newToolStatus(raw json.RawMessage) *ToolStatus {
 		return t
 	}
 	t.Name = d.Name
-	if err := catalogue.CheckLimits(raw); err != nil {
+	if err := catalogue.CheckDefinition(raw); err != nil {
 		t.skip(upperFirst(err.Error()) + ".")
 	}
 	return t
