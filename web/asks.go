@@ -260,7 +260,10 @@ func (s *Server) renderUnanswerable(w http.ResponseWriter, r *http.Request, call
 // closedAskPatches returns the patches that show the outcome on the page of a closed
 // question; none while the question is open.
 func (s *Server) closedAskPatches(r *http.Request, caller generators.Caller, id string) []ui.Patch {
-	_, err := s.engine.OpenAsk(r.Context(), caller, id)
+	open, err := s.engine.OpenAsk(r.Context(), caller, id)
+	if err == nil && open.Excluded {
+		return ui.ListPatches(ui.ExcludedReason(open))
+	}
 	if !errors.Is(err, engine.ErrSettled) {
 		return nil
 	}

@@ -1,14 +1,19 @@
 package web_test
 
 import (
+	"bufio"
 	"context"
+	"fmt"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/engine"
+	"github.com/photon-beam/beam/internal/programtest"
 	"github.com/photon-beam/beam/web"
 )
 
@@ -86,14 +91,17 @@ func TestQuestionForOthers(t *testing.T) {
 	expectStatus(t, p.request("GET", run.URL, "", append(bob, "Accept", "text/html")...), http.StatusForbidden)
 }
 
-// The page of a run whose question nobody may answer any more says so.
+// The page of a run whose question nobody may answer any more says so, also if it is open
+// already, as do the inbox and the question's own page; and so do they when somebody may
+// again.
 func TestPageOfAnUnanswerableQuestion(t *testing.T) {
 	approve := generators.New("approve", func(_ context.Context, _ struct{}, yield generators.Yield) (bool, error) {
 		return ask.Confirm(yield, "go", "Deploy it?", ask.From(ask.Role("ops")))
 	}, nil)
-	anybody := true
+	var anybody atomic.Bool
+	anybody.Store(true)
 	e, photons := newEngineWith(t, func(o *engine.Options) {
-		o.People = func(func(generators.Caller) bool) bool { return anybody }
+		o.People = func(func(generators.Caller) bool) bool { return anybody.Load() }
 	}, approve)
 	s := newCallerSite(t, e, photons, web.Config{Identify: people})
 	p, ada := s.newSession(), []string{"User", "ada", "Accept", "text/html"}
@@ -102,11 +110,40 @@ func TestPageOfAnUnanswerableQuestion(t *testing.T) {
 	if _, err := readEvents(t, res.Body, func(e event) bool { return e.msg.Method == "notifications/message" || isElicitation(e) }); err != nil {
 		t.Fatal(err)
 	}
-	for range 2 {
-		e.PeopleChanged()
-		if told := strings.Contains(readText(t, p.request("GET", run.URL, "", ada...)), "Nobody can answer this: it is for a person with the role ops"); told == anybody {
-			t.Errorf("there is somebody: %t, but the page says that nobody can answer: %t", anybody, told)
+	info, err := e.Info(generators.Caller{ID: "ada"}, run.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pages := map[string]*bufio.Scanner{} // that are open all the time
+	for name, path := range map[string]string{
+		"run": run.Events, "inbox": "/updates?page=asks", "question": "/updates?page=ask&ask=" + info.Asks[0].ID,
+	} {
+		last := fmt.Sprint(info.LastSeq)
+		if name != "run" {
+			last = "1"
 		}
-		anybody = false
+		res := p.request("GET", path, "", append(ada[:2:2], "Datastar-Request", "true", "Last-Event-ID", last)...)
+		expectStatus(t, res, http.StatusOK)
+		defer time.AfterFunc(programtest.WaitTimeout, func() { res.Body.Close() }).Stop()
+		pages[name] = bufio.NewScanner(res.Body)
+		pages[name].Buffer(nil, 4<<20)
+	}
+	const nobody = "Nobody can answer this: it is for a person with the role ops"
+	somebody := map[string]string{"run": "Only a person with the role ops can answer this", "question": "Only a person with the role ops can answer this", "inbox": "No questions are waiting for you"}
+	for _, is := range []bool{true, false, true} {
+		anybody.Store(is)
+		e.PeopleChanged()
+		if told := strings.Contains(readText(t, p.request("GET", run.URL, "", ada...)), nobody); told == is {
+			t.Errorf("there is somebody: %t, but the page says that nobody can answer: %t", is, told)
+		}
+		for name, lines := range pages {
+			want := somebody[name]
+			if !is {
+				want = nobody
+			}
+			if !readLineWith(lines, want) {
+				t.Errorf("the open page %s isn't told %q", name, want)
+			}
+		}
 	}
 }

@@ -96,15 +96,15 @@ func resumePosition(r *http.Request) (sse.Message, error) {
 // A messageStream yields the messages of a stream in batches.
 type messageStream = iter.Seq2[[]sse.Message, error]
 
-// mergeStreams merges two streams as their messages arrive. It ends with first if
+// mergeStreams merges two streams as their batches arrive. It ends with first if
 // secondIsEndless, else with both.
-func mergeStreams(first, second messageStream, secondIsEndless bool) messageStream {
-	return func(yield func([]sse.Message, error) bool) {
+func mergeStreams[T any](first, second iter.Seq2[[]T, error], secondIsEndless bool) iter.Seq2[[]T, error] {
+	return func(yield func([]T, error) bool) {
 		done := make(chan struct{})
 		defer close(done)
 		a, b := startStream(done, first), startStream(done, second)
 		for a != nil || b != nil && !secondIsEndless {
-			var s streamItem
+			var s streamItem[T]
 			var more bool
 			select {
 			case s, more = <-a:
@@ -116,26 +116,26 @@ func mergeStreams(first, second messageStream, secondIsEndless bool) messageStre
 					b = nil
 				}
 			}
-			if more && !yield(s.messages, s.err) {
+			if more && !yield(s.batch, s.err) {
 				return
 			}
 		}
 	}
 }
 
-type streamItem struct {
-	messages []sse.Message
-	err      error
+type streamItem[T any] struct {
+	batch []T
+	err   error
 }
 
 // startStream runs a stream in a goroutine until it ends or done is closed.
-func startStream(done <-chan struct{}, run messageStream) <-chan streamItem {
-	items := make(chan streamItem)
+func startStream[T any](done <-chan struct{}, run iter.Seq2[[]T, error]) <-chan streamItem[T] {
+	items := make(chan streamItem[T])
 	go func() {
 		defer close(items)
-		for messages, err := range run {
+		for batch, err := range run {
 			select {
-			case items <- streamItem{messages, err}:
+			case items <- streamItem[T]{batch, err}:
 			case <-done:
 				return
 			}

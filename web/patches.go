@@ -33,14 +33,18 @@ type patchRenderer struct {
 
 var _ sse.Renderer = (*patchRenderer)(nil)
 
-// Render implements [sse.Renderer].
+// Render implements [sse.Renderer]. An empty batch means that those may have changed who can
+// answer the open questions.
 func (p *patchRenderer) Render(batch []runlog.Entry) ([]sse.Message, error) {
+	if len(batch) == 0 && p.started {
+		return encodePatches(p.ctx, ui.ReasonPatches(p.run.UpdateAudiences()))
+	}
 	for _, e := range batch {
 		if c := p.run.Apply(e); e.Seq > p.after {
 			p.pending = append(p.pending, c)
 		}
 	}
-	if p.run.LastSeq < p.until {
+	if p.run.LastSeq < p.until || len(batch) == 0 {
 		return nil, nil
 	}
 	var list []ui.Patch
@@ -52,6 +56,9 @@ func (p *patchRenderer) Render(batch []runlog.Entry) ([]sse.Message, error) {
 	if affectsOtherPages(p.pending) || !p.started {
 		list = append(p.framePatches(), list...)
 	}
+	if !p.started {
+		list = append(list, ui.ReasonPatches(p.shownAsks())...) // the page may have been rendered before they changed
+	}
 	messages, err := encodePatches(p.ctx, list)
 	if err != nil || len(messages) == 0 {
 		return nil, err
@@ -61,6 +68,14 @@ func (p *patchRenderer) Render(batch []runlog.Entry) ([]sse.Message, error) {
 	messages = append(messages, sse.Message{ID: p.run.LastSeq})
 	p.started, p.pending, p.after = true, p.pending[:0], p.run.LastSeq
 	return messages, nil
+}
+
+// shownAsks returns the open questions that the page has had from the beginning.
+func (p *patchRenderer) shownAsks() []*timeline.Ask {
+	return slices.DeleteFunc(slices.Clone(p.run.Open), func(a *timeline.Ask) bool {
+		_, seq, _ := runlog.SplitAskID(a.ID)
+		return seq > p.after
+	})
 }
 
 // Broken implements the interface of renderers that explain a damaged log. The patch

@@ -214,12 +214,9 @@ func (s *Server) Close() { s.closeStreams() }
 // ServeHTTP implements [http.Handler].
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	r = s.stripSitePath(r)
-	ctx := engine.WithMaxWait(links.WithBase(r.Context(), s.links), maxTurnWait)
+	ctx := engine.WithMaxWait(links.WithBase(r.Context(), s.links), engine.TurnWait)
 	s.handler.ServeHTTP(w, r.WithContext(ctx))
 }
-
-// maxTurnWait is how long a start or an answer may wait for its turn, before it is refused.
-const maxTurnWait = 2 * time.Second
 
 func (s *Server) routes(compress func(http.Handler) http.Handler) *http.ServeMux {
 	mux := http.NewServeMux()

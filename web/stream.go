@@ -95,9 +95,22 @@ func (s *Server) streamRunPatches(parent context.Context, w http.ResponseWriter,
 	run := timeline.New(info.ID)
 	run.Viewer, run.Models, run.Upstream, run.Unanswerable = caller, s.sampling.Models(), s.upstreamOf(info.Photon), s.engine.IsUnanswerable
 	render := &patchRenderer{ctx: p.ctx, after: position.ID, until: info.LastSeq, partial: position.Partial, run: run, framePatches: framePatches}
+	batches = mergeStreams(batches, s.watchAudiences(p, caller), p.hasSlot)
 	updates := mergeStreams(sse.RenderBatches(p.ctx, batches, render, sse.Options{BatchDelay: ui.BatchInterval}), s.watchPatches(p, caller, 0, framePatches), p.hasSlot)
 	s.logStreamEnd(p.ctx, sse.WriteBatches(w, p.withSignals(position, updates)), "run", info.ID)
 	return nil
+}
+
+// watchAudiences yields an empty batch each time the caller's runs change, or who may answer
+// their questions.
+func (s *Server) watchAudiences(p *pageStream, caller generators.Caller) iter.Seq2[[]runlog.Entry, error] {
+	return func(yield func([]runlog.Entry, error) bool) {
+		for range s.engine.Watch(p.ctx, s.watchedCallers(caller)...) {
+			if !yield(nil, nil) || !p.hasSlot || !sse.Sleep(p.ctx, listBatchInterval) {
+				return
+			}
+		}
+	}
 }
 
 // readOrFollow returns the entries of a run's log from the beginning: it follows the log

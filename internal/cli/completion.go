@@ -124,11 +124,7 @@ func (p *program) completions(words []string) []string {
 		}
 	}
 	for i := range fields {
-		name := fields[i].Name
-		if flags[name] != nil {
-			name = "in-" + name
-		}
-		found = append(found, "--"+name)
+		found = append(found, "--"+flagName(fields[i].Name, flags))
 	}
 	slices.Sort(found)
 	return found

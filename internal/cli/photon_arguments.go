@@ -37,8 +37,9 @@ func (f valueFlag) String() string { return "--" + f.name }
 // besides the command's own flags.
 type valueArguments struct {
 	flags []valueFlag
-	own   []string // the names of the command's own flags that were given
-	help  bool     // --help is among them
+	own   []string              // the names of the command's own flags that were given
+	all   map[string]*kong.Flag // the command's own flags, by name
+	help  bool                  // --help is among them
 }
 
 // takesValues reports whether a command takes flags that depend on its argument.
@@ -52,6 +53,7 @@ func splitArguments(parser *kong.Kong, args []string) (own []string, values valu
 		return args, values, nil
 	}
 	flags := ownFlags(parser, args[0])
+	values.all = flags
 	own = append(own, args[0])
 	named := false // the argument has been seen
 	for i := 1; i < len(args); i++ {
@@ -109,7 +111,7 @@ func ownFlags(parser *kong.Kong, command string) map[string]*kong.Flag {
 func (v valueArguments) decode(fields ask.Fields, base json.RawMessage, of string) (json.RawMessage, error) {
 	texts := url.Values{}
 	for _, f := range v.flags {
-		field, text, err := f.resolve(fields, of)
+		field, text, err := f.resolve(fields, flagNames(fields, v.all), of)
 		if err != nil {
 			return nil, err
 		}
@@ -163,18 +165,19 @@ func encodeList(f *ask.Field, texts []string) json.RawMessage {
 	return raw
 }
 
-// resolve returns the field that a flag is for, and the text of its value.
-func (f valueFlag) resolve(fields ask.Fields, of string) (*ask.Field, string, error) {
+// resolve returns the field that a flag is for, and the text of its value. names are those of
+// the fields' flags.
+func (f valueFlag) resolve(fields ask.Fields, names []string, of string) (*ask.Field, string, error) {
 	field, negated := fieldOfFlag(fields, f.name)
 	if name, ok := strings.CutPrefix(f.name, "in-"); field == nil && ok {
 		field, negated = fieldOfFlag(fields, name)
 	}
 	switch {
 	case field == nil:
-		if near := humanize.Similar(f.name, fieldNames(fields)); len(near) > 0 {
+		if near := humanize.Similar(f.name, names); len(near) > 0 {
 			return nil, "", usageErrorf("%s has no parameter %s; did you mean --%s?", of, f, strings.Join(near, " or --"))
 		}
-		return nil, "", usageErrorf("%s has no parameter %s; it has %s", of, f, describeFlags(fields))
+		return nil, "", usageErrorf("%s has no parameter %s; it has %s", of, f, describeFlags(names))
 	case negated && f.hasValue:
 		return nil, "", usageErrorf("%s takes no value", f)
 	case negated:
@@ -222,19 +225,29 @@ func fieldNamed(fields ask.Fields, name string) *ask.Field {
 	return fields.Field(strings.ReplaceAll(name, "-", "_"))
 }
 
-func describeFlags(fields ask.Fields) string {
-	if len(fields) == 0 {
+func describeFlags(names []string) string {
+	if len(names) == 0 {
 		return "none"
 	}
-	return "--" + strings.Join(fieldNames(fields), ", --")
+	return "--" + strings.Join(names, ", --")
 }
 
-func fieldNames(fields ask.Fields) []string {
+// flagNames returns the names of the flags for fields.
+func flagNames(fields ask.Fields, own map[string]*kong.Flag) []string {
 	names := make([]string, len(fields))
 	for i := range fields {
-		names[i] = fields[i].Name
+		names[i] = flagName(fields[i].Name, own)
 	}
 	return names
+}
+
+// flagName returns the name of the flag for a field: --in-NAME if NAME is a flag of the
+// command, which --version isn't after its argument.
+func flagName(field string, own map[string]*kong.Flag) string {
+	if own[field] != nil && field != "version" {
+		return "in-" + field
+	}
+	return field
 }
 
 // maxJSON bounds what is read for --json and --answers, in bytes.

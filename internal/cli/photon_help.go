@@ -37,11 +37,7 @@ func printFields(p *program, usage, about, title, command string, fields ask.Fie
 	}
 	for i := range fields {
 		f := &fields[i]
-		name := cleantext.Line(f.Name)
-		if own[name] != nil && name != "version" {
-			name = "in-" + name
-		}
-		fmt.Fprintf(&b, "  --%s %s\n", name, flagValue(f))
+		fmt.Fprintf(&b, "  --%s %s\n", cleantext.Line(flagName(f.Name, own)), flagValue(f))
 		if text := describeParameter(f); text != "" {
 			fmt.Fprintf(&b, "      %s\n", text)
 		}

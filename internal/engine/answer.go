@@ -131,7 +131,7 @@ func (e *Engine) AnswerShown(ctx context.Context, caller generators.Caller, askI
 }
 
 // recordAnswer records an answer, unless the question has been settled in the meantime, or
-// isn't this caller's any more. The error may be errMustWait. Callers hold mu, and then call
+// isn't this caller's any more. The error may be ErrMustWait. Callers hold mu, and then call
 // recountNow.
 func (r *trackedRun) recordAnswer(ctx context.Context, question *ask.Question, entry runlog.Answered) error {
 	caller, seq := *entry.Caller, entry.AskSeq
@@ -146,7 +146,7 @@ func (r *trackedRun) recordAnswer(ctx context.Context, question *ask.Question, e
 		return &OthersAnswerError{r.ownerName()}
 	}
 	if !r.engine.residents.countAhead(r) {
-		return errMustWait
+		return ErrMustWait
 	}
 	if question.Kind == ask.KindSecret && entry.Answer.Action == ask.Accept {
 		if err := r.sealSecret(&entry); err != nil {

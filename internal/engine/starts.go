@@ -92,7 +92,7 @@ func (x *residents) endStart(r *trackedRun) {
 }
 
 // add adds a run that is about to start. taken says that the owner's budget has one for it;
-// see inTurn. The error is ErrClosing or errMustWait.
+// see inTurn. The error is ErrClosing or ErrMustWait.
 func (x *residents) add(r *trackedRun, taken bool) error {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -104,7 +104,7 @@ func (x *residents) add(r *trackedRun, taken bool) error {
 		if x.closed {
 			return ErrClosing
 		}
-		return errMustWait
+		return ErrMustWait
 	}
 	r.counted = true
 	x.insert(r)

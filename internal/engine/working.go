@@ -113,27 +113,35 @@ func (x *residents) waitIdle(ctx context.Context) {
 	}
 }
 
-// errMustWait means that a run's owner has as many working runs as may be; see
-// [residents.inTurn].
-var errMustWait = errors.New("the run must wait for its turn to work")
+// ErrMustWait means that a run's owner has as many working runs as may be; see
+// [WithoutWaiting].
+var ErrMustWait = errors.New("the run must wait for its turn to work")
 
 type maxWaitKey struct{}
 
+// TurnWait is how long surfaces let a start or an answer wait for its turn.
+const TurnWait = 2 * time.Second
+
 // WithMaxWait returns a context with which [Engine.Start] and [Engine.AnswerShown] wait for up
-// to d if too many runs of the owner work. Without it they don't wait: who reads messages one
-// after the other, as MCP over stdio does, must not.
+// to d if too many runs of the owner work. Without it they don't wait.
 func WithMaxWait(ctx context.Context, d time.Duration) context.Context {
 	return context.WithValue(ctx, maxWaitKey{}, d)
 }
 
-// inTurn calls try, which lets a run work, with an empty owner. If it returns errMustWait,
+// WithoutWaiting returns a context with which [Engine.Start] and [Engine.AnswerShown] return
+// [ErrMustWait] if too many runs of the owner work, which doesn't count as a refusal. It is
+// for who reads messages one after the other, as MCP over stdio does, and tries again
+// elsewhere.
+func WithoutWaiting(ctx context.Context) context.Context { return WithMaxWait(ctx, -1) }
+
+// inTurn calls try, which lets a run work, with an empty owner. If it returns ErrMustWait,
 // inTurn waits for the turn of the run's owner, and calls it again with that owner, from whose
 // budget one was taken; try counts the run as that one, or gives it back. The error is that
 // of try, or a [*budget.ExceededError].
 func (x *residents) inTurn(ctx context.Context, r *trackedRun, try func(takenFrom string) error) error {
 	err := try("")
 	maxWait, _ := ctx.Value(maxWaitKey{}).(time.Duration)
-	for errors.Is(err, errMustWait) { // again only if the run has another owner by then
+	for errors.Is(err, ErrMustWait) && maxWait >= 0 { // again only if the run has another owner by then
 		owner := r.owner()
 		if err := x.working.TakeInTurn(ctx, owner, maxWait); err != nil {
 			return err

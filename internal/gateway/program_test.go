@@ -106,9 +106,9 @@ func startGateway(t testing.TB, servers map[string]upstream, flags ...string) *g
 		select {
 		case <-g.exited:
 		case <-time.After(3 * programtest.ExitTimeout): // a stubborn upstream alone may take most of one
-			t.Errorf("beam serve did not end; it printed:\n%.10000s", g.console)
-			_ = g.cmd.Process.Kill()
+			_ = g.cmd.Process.Signal(syscall.SIGQUIT) // prints its goroutines
 			<-g.exited
+			t.Errorf("beam serve did not end; it printed:\n%.100000s", g.console)
 		}
 		if t.Failed() {
 			t.Logf("beam serve printed:\n%.20000s", g.console)

@@ -145,12 +145,27 @@ func (s *Server) newCall(rc *requestContext, m msg.Incoming, p *requestParams) (
 
 // serveDirectCall starts or rejoins the run, and follows it.
 func (c *call) serveDirectCall(inFlight *requests.InFlight, p *requestParams, answer func(reply)) {
-	if !c.isResume {
-		if refused := c.startRun(inFlight.Parent(), p); refused != nil {
-			answer(*refused)
-			return
-		}
+	if c.isResume {
+		c.followDirectCall(inFlight, answer)
+		return
 	}
+	start := func(ctx context.Context) error {
+		err := c.startRun(ctx, p)
+		switch {
+		case errors.Is(err, engine.ErrMustWait):
+		case err != nil:
+			answer(c.startErrorReply(err))
+		default:
+			c.followDirectCall(inFlight, answer)
+		}
+		return err
+	}
+	if err := start(engine.WithoutWaiting(inFlight.Parent())); errors.Is(err, engine.ErrMustWait) {
+		c.session.runBlocking(func() { _ = start(inFlight.Parent()) }) // which has answered
+	}
+}
+
+func (c *call) followDirectCall(inFlight *requests.InFlight, answer func(reply)) {
 	if c.session.resumable && !c.session.addResumableCall(c) { // the session has ended
 		c.abandonRun()
 		answer(reply{})
@@ -164,8 +179,8 @@ func (c *call) serveDirectCall(inFlight *requests.InFlight, p *requestParams, an
 	f.follow(first, answer)
 }
 
-// startRun starts the run, which outlives ctx. If it fails, it returns the error reply.
-func (c *call) startRun(ctx context.Context, p *requestParams) *reply {
+// startRun starts the run, which outlives ctx. The error is that of [engine.Engine.Start].
+func (c *call) startRun(ctx context.Context, p *requestParams) error {
 	args := p.Arguments
 	if bytes.Equal(args, msg.Null) { // some clients send null for no arguments
 		args = nil
@@ -174,15 +189,14 @@ func (c *call) startRun(ctx context.Context, p *requestParams) *reply {
 		Photon: c.photon.Name(), Args: args, Surface: c.runSurface(), Samples: c.client.SupportsSampling(),
 		RetainFor: c.retainFor, Client: c.runClient(), Received: c.client.observe(recording.In, c.received),
 	}
-	c.received = nil
 	if c.request != "" {
 		request.Unlisted = c.photon
 	}
 	info, err := c.server.engine.Start(context.WithoutCancel(ctx), c.client.caller, request)
 	if err != nil {
-		refused := c.startErrorReply(err)
-		return &refused
+		return err
 	}
+	c.received = nil
 	c.runID, c.followAfter = info.ID, 1 // the start; the next entry says whether it is queued
 	c.sender.SetResumeCursor(c.cursor(0))
 	return nil

@@ -57,6 +57,12 @@ func newTestServerOn(t testing.TB, asking mcp.AskPolicy, runs runlog.Log, photon
 // need.
 func newTestServerWith(t testing.TB, c mcp.Config, runs runlog.Log, photons ...*generators.Photon) *testServer {
 	t.Helper()
+	return newLimitedServer(t, c, runs, engine.Limits{}, photons...)
+}
+
+// newLimitedServer is [newTestServerWith] with limits of runs.
+func newLimitedServer(t testing.TB, c mcp.Config, runs runlog.Log, limits engine.Limits, photons ...*generators.Photon) *testServer {
+	t.Helper()
 	registry := c.Photons
 	if registry == nil {
 		registry = mustRegistry(t, photons...)
@@ -66,7 +72,7 @@ func newTestServerWith(t testing.TB, c mcp.Config, runs runlog.Log, photons ...*
 		t.Fatal(err)
 	}
 	logger := slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelWarn}))
-	engine := engine.New(engine.Options{Photons: registry, Log: runs, Blobs: blobs, Logger: logger})
+	engine := engine.New(engine.Options{Photons: registry, Log: runs, Blobs: blobs, Limits: limits, Logger: logger})
 	if err := engine.Recover(t.Context()); err != nil {
 		t.Fatal(err)
 	}

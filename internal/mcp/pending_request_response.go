@@ -19,13 +19,12 @@ import (
 // HandleResponse implements [requests.ResponseHandler].
 func (p *pendingRequest) HandleResponse(m msg.Incoming) {
 	p.call.record(recording.In, m.Raw)
-	p.handleResponse(m)
+	p.handleResponse(engine.WithoutWaiting(context.Background()), m)
 }
 
 // handleResponse records the client's answer to the question, and asks again if it is not
 // valid.
-func (p *pendingRequest) handleResponse(m msg.Incoming) {
-	ctx := context.Background()
+func (p *pendingRequest) handleResponse(ctx context.Context, m msg.Incoming) {
 	c, id := p.call, runlog.AskID(p.call.runID, p.askSeq)
 	c.restartWaitClock()
 	open, err := c.server.engine.OpenAsk(ctx, c.client.caller, id)
@@ -43,9 +42,11 @@ func (p *pendingRequest) handleResponse(m msg.Incoming) {
 	switch {
 	case err == nil, errors.Is(err, engine.ErrSettled), errors.Is(err, engine.ErrAskNotFound), errors.Is(err, msg.ErrClientGone):
 	case errors.Is(err, engine.ErrForbidden): // another caller has adopted the run
+	case errors.Is(err, engine.ErrMustWait):
+		p.retryResponse(m, 0)
 	case engine.IsTransient(err): // the client has answered and must not be asked again
 		c.server.logger.Warn("recording an answer failed; trying again", "run", c.runID, "err", err)
-		p.retryResponse(m)
+		p.retryResponse(m, recordRetryDelay)
 	default:
 		c.server.logger.Error("recording an answer", "run", c.runID, "err", err)
 	}
@@ -55,13 +56,13 @@ func (p *pendingRequest) handleResponse(m msg.Incoming) {
 const recordRetryDelay = time.Second
 
 // retryResponse handles the response again after a delay, unless the engine closes
-// before.
-func (p *pendingRequest) retryResponse(m msg.Incoming) {
-	time.AfterFunc(recordRetryDelay, func() {
+// before. It doesn't wait, but the answer may then wait for its turn.
+func (p *pendingRequest) retryResponse(m msg.Incoming, delay time.Duration) {
+	time.AfterFunc(delay, func() {
 		select {
 		case <-p.call.server.engine.Closing():
 		default:
-			p.handleResponse(m)
+			p.handleResponse(engine.WithMaxWait(context.Background(), engine.TurnWait), m)
 		}
 	})
 }

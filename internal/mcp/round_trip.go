@@ -88,8 +88,8 @@ func (r *roundTrip) begin(ctx context.Context, p *requestParams) (ended reply, d
 			return ended, true
 		}
 	default:
-		if refused := r.startRun(ctx, p); refused != nil {
-			return *refused, true
+		if err := r.startRun(ctx, p); err != nil {
+			return r.startErrorReply(err), true
 		}
 		r.lastSent = r.followAfter
 	}

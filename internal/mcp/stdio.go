@@ -9,6 +9,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/engine"
 	msg "github.com/photon-beam/beam/internal/mcp/message"
 	"github.com/photon-beam/beam/internal/mcp/requests"
 	"github.com/photon-beam/beam/internal/mcp/stdio"
@@ -34,7 +35,7 @@ func (s *Server) ServeProxied(ctx context.Context, in io.Reader, out io.Writer, 
 
 func (s *Server) serveStdio(ctx context.Context, in io.Reader, out io.Writer, sess *session) error {
 	parent := ctx
-	ctx, cancel := context.WithCancelCause(ctx)
+	ctx, cancel := context.WithCancelCause(engine.WithMaxWait(ctx, engine.TurnWait))
 	writer := stdio.NewWriter(out, func() { cancel(msg.ErrClientGone) })
 	c := &stdioConn{server: s, session: sess, writer: stdioSender{writer}}
 	c.session.steps, c.session.identified = steps.NewQueue(), true

@@ -45,8 +45,8 @@ func (c *call) runSurface() string {
 // createTask starts the run and returns a reply with it as a task. The task exists by
 // then, because the log has its start.
 func (c *call) createTask(inFlight *requests.InFlight, p *requestParams) reply {
-	if refused := c.startRun(inFlight.Parent(), p); refused != nil {
-		return *refused
+	if err := c.startRun(inFlight.Parent(), p); err != nil {
+		return c.startErrorReply(err)
 	}
 	if c.client.IsModern() {
 		return c.createdTaskReply()

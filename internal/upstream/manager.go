@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/mcp/stdio"
 	"github.com/photon-beam/beam/internal/upstream/catalogue"
 	"github.com/photon-beam/beam/internal/upstream/config"
 )
@@ -109,8 +110,12 @@ func (m *Manager) Catalogue() *catalogue.Catalogue {
 	return m.catalogue
 }
 
+// closeTimeout is how long Close waits. An upstream takes less than a second to end, unless
+// its tools take long to review on a busy machine, or the log isn't read.
+const closeTimeout = 5 * time.Second
+
 // Close disconnects from all upstreams: calls in progress fail, and child processes have
-// ended when it returns.
+// ended when it returns, unless that takes longer than closeTimeout.
 func (m *Manager) Close() {
 	if m == nil {
 		return
@@ -119,7 +124,9 @@ func (m *Manager) Close() {
 	m.mu.Lock()
 	m.isClosed = true
 	m.mu.Unlock()
-	m.running.Wait()
+	if !stdio.WaitAtMost(closeTimeout, m.running.Wait) {
+		go m.options.Logger.Warn("upstreams are still being closed") // not here: the log may be what is waited for
+	}
 }
 
 // spawn runs f in a goroutine that Close waits for. It reports false if the manager is

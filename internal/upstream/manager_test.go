@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"os"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -206,3 +207,40 @@ func mustRegistry(t *testing.T) *generators.Registry {
 func contextFor(t *testing.T, d time.Duration) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(t.Context(), d)
 }
+
+// An upstream that is still at work, here because nobody reads the log, doesn't keep the
+// program from ending.
+func TestCloseIsBounded(t *testing.T) {
+	t.Parallel()
+	stuck, free := make(chan struct{}), make(chan struct{})
+	defer close(free)
+	logger := slog.New(&blockingHandler{blocks: sync.OnceFunc(func() { close(stuck); <-free })})
+	registry, err := generators.NewRegistry()
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := upstream.NewManager(upstream.Options{Servers: []config.Server{{Name: "none", Type: config.Stdio, Command: "/nonexistent"}}, Photons: registry, Logger: logger})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	_ = m.Start(ctx)
+	<-stuck
+	closed := make(chan struct{})
+	go func() { m.Close(); close(closed) }()
+	select {
+	case <-closed:
+	case <-time.After(programtest.ExitTimeout):
+		t.Error("Close waits for the upstream")
+	}
+}
+
+// A blockingHandler is a log that blocks.
+type blockingHandler struct {
+	slog.Handler
+	blocks func()
+}
+
+func (h *blockingHandler) Enabled(context.Context, slog.Level) bool  { return true }
+func (h *blockingHandler) Handle(context.Context, slog.Record) error { h.blocks(); return nil }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -68,5 +69,39 @@ func TestTooManyPins(t *testing.T) {
 	}
 	if got := p.Review(last); got[0].Decision != upstream.Offered || got[1900].Decision != upstream.Offered {
 		t.Errorf("after that, the tools are %s and %s", got[0].Decision, got[1900].Decision)
+	}
+}
+
+// A definition that would be huge when it is digested is refused before that.
+func TestDeepDefinitionTakesLittleMemory(t *testing.T) {
+	p := newPolicy(t, config.Policy{}, upstream.PolicyOptions{})
+	const depth = 2000
+	schema := strings.Repeat(`{"type":"object","properties":{"x":`, depth) + `{"enum":[0` + strings.Repeat(",0", 20_000) + "]}" + strings.Repeat("}}", depth)
+	deep := json.RawMessage(`{"name":"deep","inputSchema":` + schema + `}`)
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	got := p.Review([]json.RawMessage{deep})[0]
+	runtime.ReadMemStats(&after)
+	if got.Decision != upstream.Skipped || !strings.Contains(got.Reason, "nested") {
+		t.Errorf("the tool is %s: %s", got.Decision, got.Reason)
+	}
+	if took := after.TotalAlloc - before.TotalAlloc; took > 16<<20 {
+		t.Errorf("reviewing a definition of %d bytes took %d bytes", len(deep), took)
+	}
+}
+
+// Tools that can't be offered because of their definitions don't take the places of others.
+func TestBadDefinitionsTakeNoPlaces(t *testing.T) {
+	p := newPolicy(t, config.Policy{}, upstream.PolicyOptions{})
+	var list []json.RawMessage
+	for i := range 2100 {
+		list = append(list, json.RawMessage(fmt.Sprintf(`{"name":"bad%d","inputSchema":7}`, i)))
+	}
+	tools := p.Review(append(list, tool("good", "")))
+	if got := tools[0]; got.Decision != upstream.Skipped || got.Reason != "Its inputSchema must be an object, not a number." {
+		t.Errorf("a bad tool is %s: %s", got.Decision, got.Reason)
+	}
+	if got := tools[len(list)]; got.Decision != upstream.Offered {
+		t.Errorf("the good tool is %s: %s", got.Decision, got.Reason)
 	}
 }

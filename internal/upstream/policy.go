@@ -15,6 +15,7 @@ import (
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/cleantext"
 	"github.com/photon-beam/beam/internal/humanize"
+	"github.com/photon-beam/beam/internal/upstream/catalogue"
 	"github.com/photon-beam/beam/internal/upstream/config"
 )
 
@@ -202,6 +203,9 @@ func newToolStatus(raw json.RawMessage) *ToolStatus {
 		return t
 	}
 	t.Name = d.Name
+	if err := catalogue.CheckDefinition(raw); err != nil {
+		t.skip(upperFirst(err.Error()) + ".")
+	}
 	return t
 }
 

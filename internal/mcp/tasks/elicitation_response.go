@@ -67,7 +67,7 @@ func (s *Service) recordElicitationResponse(r Requester, info engine.Info, raw j
 	if !ok || id != info.ID {
 		return msg.Errorf(mcp.INVALID_PARAMS, "_meta[%q].elicitationId belongs to no question of this task", metaElicitationResponse)
 	}
-	ctx := context.Background() // record the answer even if the client is gone
+	ctx := answerContext()
 	open, err := s.Engine.OpenAsk(ctx, r.Caller, e.id)
 	if err == nil && (open.Question.Kind == ask.KindSample || open.Question.Kind == ask.KindRoots) {
 		err = engine.ErrAskNotFound // not an elicitation

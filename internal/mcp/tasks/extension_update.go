@@ -1,7 +1,6 @@
 package tasks
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"slices"
@@ -31,7 +30,7 @@ func (s *Service) updateExtensionTask(r Requester, info engine.Info, p params) (
 		if !given {
 			continue
 		}
-		err := s.Engine.AnswerShown(context.Background(), r.Caller, open.ID, a, msg.Surface, msg.RenderingOf(open.Question))
+		err := s.Engine.AnswerShown(answerContext(), r.Caller, open.ID, a, msg.Surface, msg.RenderingOf(open.Question))
 		if err != nil && !errors.Is(err, engine.ErrSettled) && !errors.Is(err, engine.ErrAskNotFound) {
 			return nil, s.internalError("recording an answer", info.ID, err)
 		}

@@ -21,6 +21,7 @@ import (
 
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/budget"
 	"github.com/photon-beam/beam/internal/engine"
 	msg "github.com/photon-beam/beam/internal/mcp/message"
 	"github.com/photon-beam/beam/internal/runlog"
@@ -209,8 +210,18 @@ func (s *Service) cancelRun(caller generators.Caller, id string) *msg.Error {
 	return nil
 }
 
-// internalError logs err and returns an error that does not disclose it.
+// answerContext is the context for recording answers, also if the client is gone. They may
+// wait for their turn.
+func answerContext() context.Context {
+	return engine.WithMaxWait(context.Background(), engine.TurnWait)
+}
+
+// internalError logs err and returns an error that does not disclose it, unless a budget is
+// exceeded.
 func (s *Service) internalError(doing, run string, err error) *msg.Error {
+	if errors.Is(err, budget.ErrExceeded) {
+		return msg.Errorf(mcp.INTERNAL_ERROR, "%v", err)
+	}
 	s.Logger.Error(doing, "run", run, "err", err)
 	return msg.Errorf(mcp.INTERNAL_ERROR, "Beam could not serve this request; its log says why")
 }

@@ -125,18 +125,25 @@ func (c *Catalogue) SetTools(server string, list []json.RawMessage) []LeftOut {
 // add.
 func (c *Catalogue) setTools(server string, list []json.RawMessage) (removed []string, added []*generators.Photon, left []LeftOut) {
 	c.mu.Lock()
-	defer c.mu.Unlock()
 	s := c.servers[server]
+	c.mu.Unlock()
 	if s == nil {
 		return nil, nil, nil
 	}
-	tools := make(map[string]*Tool, len(list))
-	for _, raw := range list {
+	var made []*Tool
+	for _, raw := range list { // without mu, for which every call waits: some schemas take long
 		t, err := newTool(c, s.Source, raw)
-		if err == nil {
-			err = c.checkName(t, tools)
-		}
 		if err != nil {
+			left = append(left, LeftOut{t.Name, err})
+			continue
+		}
+		made = append(made, t)
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	tools := make(map[string]*Tool, len(made))
+	for _, t := range made {
+		if err := c.checkName(t, tools); err != nil {
 			left = append(left, LeftOut{t.Name, err})
 			continue
 		}

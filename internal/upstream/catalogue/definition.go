@@ -47,17 +47,32 @@ type definition struct {
 	Meta map[string]json.RawMessage `json:"_meta"`
 }
 
+// CheckDefinition returns an error for a tool that can't be offered because of its definition.
+func CheckDefinition(raw json.RawMessage) error {
+	_, err := parseDefinition(raw)
+	return err
+}
+
+// checkLimits returns an error for a definition that is too large or too deep to be worked
+// on: indented, as it is digested, its size grows with the square of its depth.
+func checkLimits(raw json.RawMessage) error {
+	if len(raw) > maxDefinition {
+		return fmt.Errorf("its definition has %d bytes; at most %d are accepted", len(raw), maxDefinition)
+	}
+	if rawjson.Depth(raw) > maxDepth {
+		return fmt.Errorf("its definition is nested more than %d levels deep", maxDepth)
+	}
+	return nil
+}
+
 // parseDefinition decodes and checks a definition. It returns what it decoded with the
 // error.
 func parseDefinition(raw json.RawMessage) (d definition, err error) {
 	if name := rawjson.Member(raw, "name"); rawjson.TypeName(name) == rawjson.TextType {
 		d.Name, _ = rawjson.DecodeText(name) // for the error
 	}
-	if len(raw) > maxDefinition {
-		return d, fmt.Errorf("its definition has %d bytes; at most %d are accepted", len(raw), maxDefinition)
-	}
-	if rawjson.Depth(raw) > maxDepth {
-		return d, fmt.Errorf("its definition is nested more than %d levels deep", maxDepth)
+	if err := checkLimits(raw); err != nil {
+		return d, err
 	}
 	if err := checkMembers(raw); err != nil {
 		return d, err

@@ -46,6 +46,18 @@ func (r *Run) restrict(a *Ask) {
 	}
 }
 
+// UpdateAudiences finds out anew whether somebody may answer the open questions, and returns
+// those of which that has changed.
+func (r *Run) UpdateAudiences() (changed []*Ask) {
+	for _, a := range r.Open {
+		before := a.Unanswerable
+		if r.restrict(a); a.Unanswerable != before {
+			changed = append(changed, a)
+		}
+	}
+	return changed
+}
+
 func (r *Run) applyAnswered(e runlog.Entry, d runlog.Answered) Change {
 	i := r.closeAsk(d.AskSeq)
 	if i == nil {

@@ -71,6 +71,17 @@ func RunPatches(r *timeline.Run, changes []timeline.Change) []Patch {
 	return b.patches
 }
 
+// ReasonPatches returns the patches that say anew why the viewer can't answer open questions.
+func ReasonPatches(asks []*timeline.Ask) []Patch {
+	b := &patchBatch{}
+	for _, a := range asks {
+		if a.Excluded {
+			b.replace(ExcludedReason(a.OpenAsk))
+		}
+	}
+	return b.patches
+}
+
 // ResyncPatches returns the patches that bring a run's page up to date whatever it
 // shows, for a page that reconnects. They keep what the person is typing.
 func ResyncPatches(r *timeline.Run) []Patch {
