@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"time"
+	"unicode/utf8"
 
 	"github.com/photon-beam/beam/internal/humanize"
 	"github.com/photon-beam/beam/internal/runlog"
@@ -35,6 +36,9 @@ type request struct {
 func (s *Store) Append(ctx context.Context, run string, after uint64, entries ...runlog.Entry) (uint64, error) {
 	if err := ctx.Err(); err != nil {
 		return 0, err
+	}
+	if !utf8.ValidString(run) {
+		return 0, fmt.Errorf("the id of a run is not UTF-8: %q", run)
 	}
 	q := &request{run: run, after: after, done: make(chan struct{})}
 	if len(entries) > 0 {

@@ -205,10 +205,13 @@ func (d *digest) Scan(v any) error {
 // escaped begins texts that toText has encoded.
 const escaped = "\x01"
 
-// toText returns a string as a database stores it, whose texts hold neither U+0000 nor
-// invalid UTF-8. fromText is its inverse.
+// toText returns a string as a database stores it, whose texts hold neither U+0000 nor invalid
+// UTF-8, which becomes U+FFFD as it does in JSON. fromText is its inverse.
 func toText(s string) string {
-	if utf8.ValidString(s) && strings.IndexByte(s, 0) < 0 && !strings.HasPrefix(s, escaped) {
+	if !utf8.ValidString(s) {
+		s = string([]rune(s))
+	}
+	if strings.IndexByte(s, 0) < 0 && !strings.HasPrefix(s, escaped) {
 		return s
 	}
 	return escaped + hex.EncodeToString([]byte(s))

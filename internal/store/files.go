@@ -166,16 +166,7 @@ func exists(path string) (bool, error) {
 
 // createDatabase writes a new database and its mark.
 func createDatabase(ctx context.Context, path, markPath string) error {
-	for _, suffix := range []string{"", "-journal", "-wal", "-shm"} { // of an earlier attempt
-		if err := os.Remove(path + suffix); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return err
-		}
-	}
-	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
-	if err != nil {
-		return err
-	}
-	if err := file.Close(); err != nil {
+	if err := createEmpty(path); err != nil {
 		return err
 	}
 	db, err := openSQLite(path, 1, "auto_vacuum=incremental")
@@ -187,6 +178,20 @@ func createDatabase(ctx context.Context, path, markPath string) error {
 		return err
 	}
 	return createMark(markPath, id, 1)
+}
+
+// createEmpty creates a file for a database in the place of what an earlier attempt has left.
+func createEmpty(path string) error {
+	for _, suffix := range []string{"", "-journal", "-wal", "-shm"} {
+		if err := os.Remove(path + suffix); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	return file.Close()
 }
 
 // fillDatabase migrates an empty database, and returns its id.

@@ -1,7 +1,6 @@
 package store
 
 import (
-	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -224,6 +223,9 @@ func (g *group) flush(r *liveRun) error {
 	return nil
 }
 
+const insertRun = "INSERT INTO runs (" + valueColumns + `)
+	VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16) ON CONFLICT DO NOTHING RETURNING num`
+
 // writeRun writes the row of a run. It reports false if another process was faster.
 func (g *group) writeRun(r *liveRun) (bool, error) {
 	fold, err := r.fold()
@@ -233,11 +235,7 @@ func (g *group) writeRun(r *liveRun) (bool, error) {
 	c := r.columns()
 	switch {
 	case r.saved == nil:
-		err := g.queryRow(g.ctx, `INSERT INTO runs (id, owner, photon, started, state, ended, due, work, epoch, head, digest, bytes, idem, exclusive, queued, fold)
-			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16) ON CONFLICT DO NOTHING RETURNING num`,
-			func(row scanner) error { return row.Scan(&r.num) },
-			toText(r.ID), c.owner, toText(r.Start.Photon), c.started, string(c.state), c.ended, c.due, toInt(c.work), r.Epoch, r.Last, r.digest[:], r.Bytes,
-			r.idempotency(), nullText(r.Start.Exclusive), toInt(c.queued), fold)
+		err := g.queryRow(g.ctx, insertRun, func(row scanner) error { return row.Scan(&r.num) }, r.values(fold)...)
 		if errors.Is(err, sql.ErrNoRows) {
 			return false, nil
 		}
@@ -341,63 +339,4 @@ func (g *group) publish() {
 	for _, f := range g.published {
 		f()
 	}
-}
-
-// A countKey is the key of a row of counts.
-type countKey struct{ owner, what string }
-
-// everyone is the owner of the counts of all; no toText returns it.
-const everyone = escaped + "all"
-
-// What is counted apart from runs by state.
-const (
-	countAsks  = "asks"  // open questions
-	countEnded = "ended" // runs
-	countBytes = "bytes" // of the entries of ended runs
-)
-
-func (g *group) add(owner, what string, n int64) {
-	for _, o := range []string{owner, everyone} {
-		g.counts[countKey{o, what}] += n
-	}
-}
-
-// countChange counts what a run was before (nil for nothing), and what it is now, likewise.
-func (g *group) countChange(before *savedRun, now *liveRun) {
-	if before != nil {
-		g.count(before, -1)
-	}
-	if now != nil {
-		g.count(&savedRun{now.columns(), now.Last, now.digest, now.Bytes, now.Asks}, +1)
-	}
-}
-
-func (g *group) count(r *savedRun, sign int64) {
-	g.add(r.owner, string(r.state), sign)
-	g.add(r.owner, countAsks, sign*int64(len(r.asks)))
-	if r.ended != nil {
-		g.add(r.owner, countEnded, sign)
-		g.add(r.owner, countBytes, sign*r.bytes)
-	}
-}
-
-// writeCounts adds to the counts, in the order of their keys.
-func (g *group) writeCounts() error {
-	keys := make([]countKey, 0, len(g.counts))
-	for k, n := range g.counts {
-		if n != 0 {
-			keys = append(keys, k)
-		}
-	}
-	slices.SortFunc(keys, func(a, b countKey) int { return cmp.Or(cmp.Compare(a.owner, b.owner), cmp.Compare(a.what, b.what)) })
-	for _, k := range keys {
-		_, err := g.exec(g.ctx, "INSERT INTO counts (owner, what, n) VALUES ($1, $2, $3) ON CONFLICT (owner, what) DO UPDATE SET n = counts.n + excluded.n", k.owner, k.what, g.counts[k])
-		if err == nil && g.counts[k] < 0 {
-			_, err = g.exec(g.ctx, "DELETE FROM counts WHERE owner = $1 AND what = $2 AND n = 0", k.owner, k.what)
-		}
-		if err != nil {
-			return err
-		}
-	}
-	return nil
 }

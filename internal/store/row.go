@@ -3,6 +3,7 @@ package store
 import (
 	"encoding/json"
 	"fmt"
+	"strings"
 	"time"
 	"unicode/utf8"
 
@@ -243,6 +244,20 @@ func (r *Run) columns() columns {
 		c.started = toNanos(r.StartedAt)
 	}
 	return c
+}
+
+// valueColumns are all columns of runs but num.
+const valueColumns = "id, owner, photon, started, state, ended, due, work, epoch, head, digest, bytes, idem, exclusive, queued, fold"
+
+func columnNames(columns string) []string { return strings.Split(columns, ", ") }
+
+// values returns the values of valueColumns.
+func (r *liveRun) values(fold []byte) []any {
+	c := r.columns()
+	return []any{
+		toText(r.ID), c.owner, toText(r.Start.Photon), c.started, string(c.state), c.ended, c.due, toInt(c.work), int64(r.Epoch), int64(r.Last),
+		r.digest[:], r.Bytes, r.idempotency(), nullText(r.Start.Exclusive), toInt(c.queued), fold,
+	}
 }
 
 // idempotency returns the value of the column idem, nil if there is no key.

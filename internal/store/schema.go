@@ -18,7 +18,9 @@ var ErrNewerFormat = errors.New("the store was written by a newer version of Bea
 
 // A dialect is what differs between the databases.
 type dialect struct {
-	begin string // begins a transaction that writes
+	begin     string // begins a transaction that writes
+	beginRead string // begins one that reads a snapshot
+	integrity string // checks the structure of the database; empty if it does so itself
 	// tables counts the tables named meta.
 	tables string
 	// translate returns a migration in the dialect.

@@ -1,7 +1,6 @@
 package store
 
 import (
-	"context"
 	"database/sql"
 	"errors"
 	"fmt"
@@ -49,6 +48,8 @@ func (f unmappedFile) Unwrap() vfs.File               { return f.File }
 
 var sqliteDialect = dialect{
 	begin:     "BEGIN IMMEDIATE",
+	beginRead: "BEGIN",
+	integrity: "PRAGMA integrity_check(100)",
 	tables:    "SELECT count(*) FROM sqlite_schema WHERE name = 'meta'",
 	translate: func(migration string) string { return migration },
 	explain:   explainSQLite,
@@ -74,12 +75,6 @@ func openSQLite(file string, conns int, pragmas ...string) (*sql.DB, error) {
 // enableChecksums writes a checksum on each page of a database, now and ever after.
 func enableChecksums(conn *sql.Conn) error {
 	return conn.Raw(func(c any) error { return explainSQLite(c.(driver.Conn).Raw().EnableChecksums("main")) })
-}
-
-// backUpSQLite copies a database as it is now to a file, which must not exist.
-func backUpSQLite(ctx context.Context, conn *sql.Conn, file string) error {
-	_, err := conn.ExecContext(ctx, "VACUUM INTO $1", file)
-	return explainSQLite(err)
 }
 
 func explainSQLite(err error) error {
