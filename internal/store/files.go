@@ -38,6 +38,7 @@ type files struct {
 	unsynced    atomic.Int64 // the number of the last commit that isn't synced; 0 for none
 	walBytes    atomic.Int64 // estimate of what was written since the last checkpoint
 	checkpoint  chan struct{}
+	opened      bool // it is whole, as far as is known when it is opened
 	closeOnce   sync.Once
 }
 
@@ -107,10 +108,15 @@ func (f *files) checkPragmas(ctx context.Context) error {
 // close closes all that is open.
 func (f *files) close() (err error) {
 	f.closeOnce.Do(func() {
-		for _, db := range []*sql.DB{f.upkeep, f.readers, f.db} { // the last connection checkpoints
-			if db != nil {
-				err = errors.Join(err, explainSQLite(db.Close()))
+		for _, db := range []*sql.DB{f.readers, f.db, f.upkeep} {
+			if db == nil {
+				continue
 			}
+			if db == f.upkeep && f.opened {
+				_, execErr := db.ExecContext(context.Background(), "PRAGMA wal_checkpoint(truncate)")
+				err = errors.Join(err, explainSQLite(execErr))
+			}
+			err = errors.Join(err, explainSQLite(db.Close()))
 		}
 		if f.wal != nil {
 			err = errors.Join(err, f.wal.Close())

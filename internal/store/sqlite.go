@@ -77,22 +77,21 @@ func enableChecksums(conn *sql.Conn) error {
 	return conn.Raw(func(c any) error { return explainSQLite(c.(driver.Conn).Raw().EnableChecksums("main")) })
 }
 
+// explainSQLite returns an error as one of package runlog or the file system, if it is one.
 func explainSQLite(err error) error {
-	var e *sqlite3.Error
-	if !errors.As(err, &e) {
-		return diskspace.WrapDiskFull(err)
-	}
-	switch e.Code() {
-	case sqlite3.CORRUPT, sqlite3.NOTADB:
-		return fmt.Errorf("%w: %w", runlog.ErrCorrupt, err)
-	case sqlite3.FULL:
-		return fmt.Errorf("%w: %w", runlog.ErrDiskFull, err)
-	case sqlite3.PERM, sqlite3.READONLY, sqlite3.AUTH:
-		return fmt.Errorf("%w: %w", fs.ErrPermission, err)
-	}
-	switch e.ExtendedCode() {
-	case sqlite3.IOERR_DATA, sqlite3.IOERR_CORRUPTFS, sqlite3.IOERR_SHORT_READ:
-		return fmt.Errorf("%w: %w", runlog.ErrCorrupt, err)
+	for _, e := range []struct{ code, means error }{
+		{sqlite3.CORRUPT, runlog.ErrCorrupt},
+		{sqlite3.NOTADB, runlog.ErrCorrupt},
+		{sqlite3.IOERR_DATA, runlog.ErrCorrupt}, // a checksum
+		{sqlite3.IOERR_CORRUPTFS, runlog.ErrCorrupt},
+		{sqlite3.IOERR_SHORT_READ, runlog.ErrCorrupt},
+		{sqlite3.FULL, runlog.ErrDiskFull},
+		{sqlite3.PERM, fs.ErrPermission},
+		{sqlite3.READONLY, fs.ErrPermission},
+	} {
+		if errors.Is(err, e.code) && !errors.Is(err, e.means) {
+			return fmt.Errorf("%w: %w", e.means, err)
+		}
 	}
 	return diskspace.WrapDiskFull(err)
 }

@@ -142,6 +142,7 @@ func open(ctx context.Context, o Options, d *dialect, db, readerDB *sql.DB, f *f
 	}
 	go s.writer.run()
 	if f != nil {
+		f.opened = true
 		s.background.Go(s.syncPeriodically)
 		s.background.Go(s.checkpointWhenDue)
 	}

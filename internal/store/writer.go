@@ -35,6 +35,8 @@ type writer struct {
 	// garbage means that entries of deleted runs, or free pages, are left.
 	garbage     bool
 	lastCleanup time.Time
+	// fault, in tests, fails statements before or after they are executed.
+	fault func(query string, after bool) error
 
 	commits atomic.Int64
 	gate    sync.Mutex // held during a transaction
@@ -253,7 +255,15 @@ func (w *writer) exec(ctx context.Context, query string, args ...any) (int64, er
 	if err != nil {
 		return 0, err
 	}
+	if w.fault != nil {
+		if err := w.fault(query, false); err != nil {
+			return 0, err
+		}
+	}
 	res, err := s.ExecContext(ctx, args...)
+	if err == nil && w.fault != nil {
+		err = w.fault(query, true)
+	}
 	if err != nil {
 		return 0, err
 	}
