@@ -18,6 +18,28 @@ import (
 	"github.com/photon-beam/beam/internal/store"
 )
 
+// An opener opens a store, and the next time the same one again.
+type opener func(t *testing.T) *store.Store
+
+// rowTests are those of rows and lists, on any database.
+var rowTests = map[string]func(*testing.T, opener){
+	"AreTheFoldOfEntries": testRowsAreTheFoldOfEntries,
+	"OfExamples":          testRowsOfExamples,
+	"ListsOfRuns":         testListsOfRuns,
+	"Keys":                testKeys,
+	"ListsOfQuestions":    testListsOfQuestions,
+	"Due":                 testDue,
+}
+
+func TestRows(t *testing.T) {
+	for name, test := range rowTests {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			test(t, func(t *testing.T) *store.Store { return openStore(t, store.Options{Dir: dir}) })
+		})
+	}
+}
+
 // randomEntry returns an entry that may follow others, or not. It refers to those shortly
 // before.
 func randomEntry(r *rand.Rand, after uint64) runlog.Entry {
@@ -76,12 +98,11 @@ func randomEntry(r *rand.Rand, after uint64) runlog.Entry {
 // The row of a run is what its entries lead to, after each append, whatever is appended, and
 // has all of a runstate.Run. It is written by a store that has it in memory, by one that has
 // just been opened, and together with others.
-func TestRowsAreTheFoldOfEntries(t *testing.T) {
+func testRowsAreTheFoldOfEntries(t *testing.T, open opener) {
 	seed := rand.Uint64()
 	t.Log("seed", seed)
 	r := rand.New(rand.NewPCG(seed, 0))
-	dir := t.TempDir()
-	s := openStore(t, store.Options{Dir: dir, Sync: store.SyncInterval})
+	s := open(t)
 	last := make([]uint64, 12)
 	for round := range 400 {
 		i := r.IntN(len(last))
@@ -94,7 +115,7 @@ func TestRowsAreTheFoldOfEntries(t *testing.T) {
 		switch {
 		case round%100 == 99:
 			err = s.Close()
-			s = openStore(t, store.Options{Dir: dir})
+			s = open(t)
 		case last[i] > 0 && r.IntN(20) == 0:
 			err = s.Delete(t.Context(), run)
 			last[i] = 0
@@ -114,8 +135,8 @@ func TestRowsAreTheFoldOfEntries(t *testing.T) {
 	checkWhole(t, s)
 }
 
-func TestRowsOfExamples(t *testing.T) {
-	s := openStore(t, store.Options{Dir: t.TempDir()})
+func testRowsOfExamples(t *testing.T, open opener) {
+	s := open(t)
 	for _, x := range runlogtest.Examples() {
 		for i, e := range x.Entries {
 			if _, err := s.Append(t.Context(), x.Name, uint64(i), e); err != nil {
@@ -232,8 +253,8 @@ func expect[T any](t *testing.T, what string, got, want []T) {
 	}
 }
 
-func TestListsOfRuns(t *testing.T) {
-	s, ctx := openStore(t, store.Options{Dir: t.TempDir()}), t.Context()
+func testListsOfRuns(t *testing.T, open opener) {
+	s, ctx := open(t), t.Context()
 	for i, owner := range []string{"ada", "bob", "ada", "ada"} {
 		e := at(i, runlog.NewEntry(runlog.KindStarted, runlog.Started{Photon: "p", Owner: owner, Durable: i > 0}))
 		if i == 3 { // at the same time as another
@@ -283,8 +304,8 @@ func TestListsOfRuns(t *testing.T) {
 	}
 }
 
-func TestKeys(t *testing.T) {
-	s, ctx := openStore(t, store.Options{Dir: t.TempDir()}), t.Context()
+func testKeys(t *testing.T, open opener) {
+	s, ctx := open(t), t.Context()
 	startRun(t, s, "first", runlog.Started{Owner: "ada", IdempotencyKey: "k"})
 	start := runlog.NewEntry(runlog.KindStarted, runlog.Started{Photon: "p", Owner: "ada", IdempotencyKey: "k"})
 	_, err := s.Append(ctx, "second", 0, start)
@@ -309,8 +330,8 @@ func TestKeys(t *testing.T) {
 	checkWhole(t, s)
 }
 
-func TestListsOfQuestions(t *testing.T) {
-	s, ctx := openStore(t, store.Options{Dir: t.TempDir()}), t.Context()
+func testListsOfQuestions(t *testing.T, open opener) {
+	s, ctx := open(t), t.Context()
 	ada, ops := generators.Caller{ID: "user:ada"}, generators.Caller{ID: "user:eve", Roles: []string{"ops"}}
 	startRun(t, s, "a", runlog.Started{Owner: "user:ada"},
 		at(1, asked(ask.Question{})), at(3, asked(ask.Question{From: []ask.Who{ask.Role("ops"), ask.User("eve")}, NotCaller: true})))
@@ -343,8 +364,8 @@ func TestListsOfQuestions(t *testing.T) {
 	checkWhole(t, s)
 }
 
-func TestDue(t *testing.T) {
-	s, ctx := openStore(t, store.Options{Dir: t.TempDir()}), t.Context()
+func testDue(t *testing.T, open opener) {
+	s, ctx := open(t), t.Context()
 	if next := must(s.NextDue(ctx)); !next.IsZero() {
 		t.Errorf("in an empty store, %v is due next", next)
 	}
