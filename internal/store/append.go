@@ -1,0 +1,116 @@
+package store
+
+import (
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"time"
+	"unicode/utf8"
+
+	"github.com/photon-beam/beam/internal/humanize"
+	"github.com/photon-beam/beam/internal/runlog"
+)
+
+// A request is what the writer does for a caller: it appends to a run, or deletes some.
+type request struct {
+	run     string
+	after   uint64
+	entries []runlog.Entry // with their times
+	data    []byte         // the encoded entries
+	dataSum [sha256.Size]byte
+	token   int64
+	sync    bool // before done is closed
+	deletes []string
+
+	last uint64
+	err  error
+	done chan struct{} // closed when last and err are set
+}
+
+// Append implements [runlog.Log]. Apart from a conflict, the error may be
+// [*DuplicateStartError], [ErrAppendTooLarge], [ErrClosed], [runlog.ErrDiskFull],
+// [runlog.ErrUnavailable], [runlog.ErrUncertain] or [runlog.ErrCorrupt]. Once it has sent the
+// entries, Append waits for the outcome even if ctx is canceled.
+func (s *Store) Append(ctx context.Context, run string, after uint64, entries ...runlog.Entry) (uint64, error) {
+	if err := ctx.Err(); err != nil {
+		return 0, err
+	}
+	if !utf8.ValidString(run) {
+		return 0, fmt.Errorf("the id of a run is not UTF-8: %q", run)
+	}
+	q := &request{run: run, after: after, done: make(chan struct{})}
+	if len(entries) > 0 {
+		if err := s.prepare(q, entries); err != nil {
+			return 0, fmt.Errorf("appending to run %s: %w", run, err)
+		}
+	}
+	err := s.send(ctx, q)
+	return q.last, err
+}
+
+// prepare encodes the entries of an append.
+func (s *Store) prepare(q *request, entries []runlog.Entry) error {
+	q.entries = slices.Clone(entries) // it is the writer's
+	now := time.Now()
+	for i := range q.entries {
+		q.entries[i].Seq = q.after + uint64(i) + 1
+		if q.entries[i].Time.IsZero() {
+			q.entries[i].Time = now
+		}
+	}
+	q.data = encodeEntries(q.entries)
+	if len(q.data) > MaxAppendBytes {
+		return fmt.Errorf("%w: %s, at most %s", ErrAppendTooLarge, humanize.Bytes(int64(len(q.data))), humanize.Bytes(MaxAppendBytes))
+	}
+	q.dataSum, q.token = sha256.Sum256(q.data), int64(rand.Uint64())
+	q.sync = s.options.Sync == SyncAlways || s.options.Sync == SyncDefault && mustSync(q.entries)
+	return s.checkSpace(q.entries[len(q.entries)-1].Kind, len(q.data))
+}
+
+// pagesOfAppend is about how much an append writes beyond its data.
+const pagesOfAppend = 32 << 10
+
+// checkSpace returns [runlog.ErrDiskFull] if the disk has no space for an append.
+func (s *Store) checkSpace(last runlog.Kind, bytes int) error {
+	if s.disk == nil {
+		return nil
+	}
+	check := s.disk.CheckWrite
+	if last == runlog.KindStepped || last == runlog.KindFinished {
+		check = s.disk.CheckEssentialWrite // a step must not run twice, and a finished run can be deleted
+	}
+	return check(2*bytes + pagesOfAppend)
+}
+
+// send has the writer do a request.
+func (s *Store) send(ctx context.Context, q *request) error {
+	select {
+	case s.queue <- q:
+	case <-s.closing:
+		return ErrClosed
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	select {
+	case <-q.done:
+		return q.err
+	case <-s.writerDone:
+	}
+	select {
+	case <-q.done:
+		return q.err
+	default:
+		return ErrClosed // it was sent too late
+	}
+}
+
+// Delete implements [runlog.Log].
+func (s *Store) Delete(ctx context.Context, run string) error { return s.DeleteRuns(ctx, run) }
+
+// DeleteRuns deletes runs, all or none. Those that don't exist are no error.
+func (s *Store) DeleteRuns(ctx context.Context, runs ...string) error {
+	// Synced, because files that belong to the runs are deleted next.
+	return s.send(ctx, &request{deletes: runs, sync: s.options.Sync != SyncInterval, done: make(chan struct{})})
+}

@@ -1,0 +1,391 @@
+package store_test
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/photon-beam/beam/ask"
+	"github.com/photon-beam/beam/internal/programtest"
+	"github.com/photon-beam/beam/internal/runlog"
+	"github.com/photon-beam/beam/internal/store"
+)
+
+// A folder has the files of a store, by name.
+type folder map[string][]byte
+
+func readFolder(t *testing.T, dir string) folder {
+	t.Helper()
+	f := make(folder)
+	for _, name := range store.Files() {
+		raw, err := os.ReadFile(filepath.Join(dir, name))
+		if err == nil {
+			f[name] = raw
+		} else if !errors.Is(err, fs.ErrNotExist) {
+			t.Fatal(err)
+		}
+	}
+	return f
+}
+
+func (f folder) write(t *testing.T, dir string) {
+	t.Helper()
+	for _, name := range store.Files() {
+		path := filepath.Join(dir, name)
+		_ = os.Remove(path)
+		if raw, ok := f[name]; ok {
+			if err := os.WriteFile(path, raw, 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+}
+
+// with returns a copy of the folder with another content of a file; nil for none.
+func (f folder) with(name string, content []byte) folder {
+	c := maps.Clone(f)
+	if c[name] = content; content == nil {
+		delete(c, name)
+	}
+	return c
+}
+
+// smallStore fills a store with runs of all kinds, and returns its files as a kill would leave
+// them, and closed, and everything that can be read of it.
+func smallStore(t *testing.T) (killed, closed folder, content string) {
+	t.Helper()
+	dir := t.TempDir()
+	s := openStore(t, store.Options{Dir: dir, Sync: store.SyncAlways})
+	r := rand.New(rand.NewPCG(1, 2))
+	for i := range 10 {
+		run, last := fmt.Sprint("run ", i), uint64(0)
+		startRun(t, s, run, runlog.Started{Owner: []string{"ada", "bob"}[i%2], Durable: true, IdempotencyKey: run})
+		for last = 1; last < 6; {
+			var err error
+			if last, err = s.Append(t.Context(), run, last, randomEntry(r, last)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if i%4 == 0 {
+			large := runlog.Entry{Kind: "chunk", Data: []byte(`"` + strings.Repeat("x", 9000) + `"`)}
+			if _, err := s.Append(t.Context(), run, last, large, asked(ask.Question{From: []ask.Who{ask.User("eve")}})); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if i == 5 { // a part of it is in the database, the rest in the write-ahead log
+			if err := store.Checkpoint(s); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	content = readEverything(t, s)
+	killed = readFolder(t, dir)
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return killed, readFolder(t, dir), content
+}
+
+// readEverything returns the log and the lists as text. An error is part of it.
+func readEverything(t *testing.T, s *store.Store) string {
+	var b strings.Builder
+	for run, err := range s.Runs(t.Context()) {
+		fmt.Fprintln(&b, run, err)
+		for batch, err := range s.Read(t.Context(), run, 0) {
+			for _, e := range batch {
+				fmt.Fprintln(&b, e.Seq, e.Time.UnixNano(), e.Kind, string(e.Data))
+			}
+			fmt.Fprintln(&b, err)
+		}
+		row, err := s.Run(t.Context(), run)
+		if err == nil {
+			fmt.Fprintln(&b, describe(row.Run))
+		}
+	}
+	for _, owner := range []string{"ada", "bob", "user:eve", store.Everyone} {
+		runs, err := s.ListRuns(t.Context(), owner, store.RunPosition{}, 100)
+		asks, askErr := s.ListAsks(t.Context(), owner, store.AskPosition{}, 100)
+		counts, countErr := s.Counts(t.Context(), owner)
+		fmt.Fprintln(&b, ids(runs), err, askIDs(asks), askErr, counts, countErr)
+	}
+	return b.String()
+}
+
+// An outcome of damage: the store isn't opened, something can't be read, Check names it, or
+// nothing that is read has changed.
+type outcome string
+
+const (
+	refused  outcome = "refused"
+	unread   outcome = "refused on reading"
+	named    outcome = "named by Check"
+	harmless outcome = "harmless"
+	silent   outcome = "NOT NOTICED"
+)
+
+func (f folder) outcome(t *testing.T, dir, content string) outcome {
+	t.Helper()
+	f.write(t, dir)
+	s, err := store.Open(t.Context(), store.Options{Dir: dir})
+	if err != nil {
+		if !errors.Is(err, runlog.ErrCorrupt) {
+			t.Errorf("damage is refused as %v", err)
+		}
+		return refused
+	}
+	defer s.Close()
+	read := readEverything(t, s)
+	if strings.Contains(read, runlog.ErrCorrupt.Error()) {
+		return unread
+	}
+	report, err := s.Check(t.Context())
+	switch {
+	case err != nil || !report.Whole():
+		return named
+	case read != content:
+		return silent
+	}
+	return harmless
+}
+
+// Whatever is changed in the files of a store is refused, named, or harmless. With -short, a
+// part of the bytes is tried.
+func TestDamage(t *testing.T) {
+	killed, closed, content := smallStore(t)
+	dir := memoryDir(t)
+	for name, f := range map[string]folder{"killed": killed, "closed": closed} {
+		if got := f.outcome(t, dir, content); got != harmless {
+			t.Fatalf("a store that was %s is %s without damage", name, got)
+		}
+		counts := make(map[string]map[outcome]int)
+		try := func(what string, damaged folder) {
+			got := damaged.outcome(t, dir, content)
+			if kind, _, _ := strings.Cut(what, ":"); counts[kind] == nil {
+				counts[kind] = map[outcome]int{got: 1}
+			} else {
+				counts[kind][got]++
+			}
+			if got == silent {
+				t.Errorf("%s: %s is %s", name, what, got)
+			}
+		}
+		for _, file := range slices.Sorted(maps.Keys(f)) {
+			flip(t, f, file, try)
+			try(file+" removed", f.with(file, nil))
+			try(file+" emptied", f.with(file, []byte{}))
+			if len(f[file]) > 1 {
+				try(file+" halved", f.with(file, f[file][:len(f[file])/2]))
+			}
+			if file == "beam.db" {
+				changePages(f, try)
+			}
+		}
+		for _, kind := range slices.Sorted(maps.Keys(counts)) {
+			t.Log(name, kind, counts[kind])
+		}
+	}
+}
+
+// memoryDir returns a folder in memory, if the system has one: thousands of stores are opened.
+func memoryDir(t *testing.T) string {
+	dir, err := os.MkdirTemp("/dev/shm", "beam")
+	if err != nil {
+		return t.TempDir()
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	return dir
+}
+
+// flip flips bits of a file.
+func flip(t *testing.T, f folder, file string, try func(string, folder)) {
+	step, inHeaders := 17, 1
+	if testing.Short() {
+		step, inHeaders = max(1009, len(f[file])/97), 7
+	}
+	const page = 4096
+	for i := 0; i < len(f[file]); {
+		damaged := bytes.Clone(f[file])
+		damaged[i] ^= 1 << (i % 8)
+		try(fmt.Sprintf("%s flipped: byte %d", file, i), f.with(file, damaged))
+		switch {
+		case i < 120 && file != "beam.db-shm":
+			i += inHeaders
+		case i%page < 8 && !testing.Short():
+			i++
+		default:
+			i += step
+		}
+	}
+}
+
+// changePages cuts, swaps and zeroes pages of the database.
+func changePages(f folder, try func(string, folder)) {
+	const page = 4096
+	db := f["beam.db"]
+	step := 1
+	if testing.Short() {
+		step = 5
+	}
+	for i := 0; i*page < len(db); i += step {
+		try(fmt.Sprintf("beam.db cut: before page %d", i+1), f.with("beam.db", db[:i*page]))
+		zeroed := bytes.Clone(db)
+		clear(zeroed[i*page : (i+1)*page])
+		try(fmt.Sprintf("beam.db zeroed: page %d", i+1), f.with("beam.db", zeroed))
+		if next := (i + 2) * page; next <= len(db) {
+			swapped := bytes.Clone(db)
+			copy(swapped[i*page:], db[(i+1)*page:next])
+			copy(swapped[(i+1)*page:next], db[i*page:])
+			try(fmt.Sprintf("beam.db swapped: page %d", i+1), f.with("beam.db", swapped))
+		}
+	}
+}
+
+// A file that isn't readable is said to be that, not damaged.
+func TestPermissionDenied(t *testing.T) {
+	if os.Getuid() == 0 {
+		t.Skip("root may read everything")
+	}
+	dir := t.TempDir()
+	s := openStore(t, store.Options{Dir: dir})
+	startRun(t, s, "r", runlog.Started{})
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range store.Files() {
+		path := filepath.Join(dir, file)
+		if err := os.Chmod(path, 0); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := store.Open(t.Context(), store.Options{Dir: dir}); !errors.Is(err, fs.ErrPermission) || errors.Is(err, runlog.ErrCorrupt) {
+			t.Errorf("%s can't be read: %v", file, err)
+		}
+		if err := os.Chmod(path, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// A newer version's store is refused, and not changed.
+func TestNewerFormat(t *testing.T) {
+	dir := t.TempDir()
+	s := openStore(t, store.Options{Dir: dir})
+	if err := store.SetFormat(s, 99); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := store.Open(t.Context(), store.Options{Dir: dir}); !errors.Is(err, store.ErrNewerFormat) {
+		t.Errorf("a newer store: %v", err)
+	}
+}
+
+// A full disk refuses appends but what needs little, and heals.
+func TestDiskFull(t *testing.T) {
+	dir := t.TempDir()
+	s := openStore(t, store.Options{Dir: dir})
+	startRun(t, s, "r", runlog.Started{})
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	full := openStore(t, store.Options{Dir: dir, MinFree: 1 << 60})
+	if _, err := full.Append(t.Context(), "r", 1, runlog.NewEntry("status", 1)); !errors.Is(err, runlog.ErrDiskFull) {
+		t.Errorf("appending: %v", err)
+	}
+	if err := full.Err(); !errors.Is(err, runlog.ErrDiskFull) {
+		t.Errorf("Err: %v", err)
+	}
+}
+
+// A transaction that fails loses and doubles nothing, and the next ones succeed.
+func TestFailedCommit(t *testing.T) {
+	s := openStore(t, store.Options{Dir: t.TempDir()})
+	startRun(t, s, "r", runlog.Started{Durable: true})
+	for i, fail := range []string{"INSERT INTO entries", "UPDATE meta", "COMMIT", "BEGIN"} {
+		store.FailNext(s, fail)
+		_, err := s.Append(t.Context(), "r", uint64(i)+1, runlog.NewEntry("status", i))
+		if err == nil || s.Err() == nil {
+			t.Errorf("%s fails: %v, %v", fail, err, s.Err())
+		}
+		if last, err := s.Append(t.Context(), "r", uint64(i)+1, runlog.NewEntry("status", i)); err != nil || last != uint64(i)+2 || s.Err() != nil {
+			t.Errorf("after %s failed: %d, %v, %v", fail, last, err, s.Err())
+		}
+	}
+	compareWithFold(t, s, "r")
+	checkWhole(t, s)
+}
+
+// An append whose commit seemed to fail is known to be there.
+func TestUnknownCommit(t *testing.T) {
+	s := openStore(t, store.Options{Dir: t.TempDir()})
+	startRun(t, s, "r", runlog.Started{Durable: true})
+	store.FailAfterNext(s, "COMMIT")
+	if last, err := s.Append(t.Context(), "r", 1, runlog.NewEntry("status", 1)); err != nil || last != 2 {
+		t.Errorf("the append: %d, %v", last, err)
+	}
+	checkWhole(t, s)
+}
+
+func TestClose(t *testing.T) {
+	s := openStore(t, store.Options{Dir: t.TempDir()})
+	startRun(t, s, "r", runlog.Started{})
+	ended := make(chan error, 1)
+	go func() {
+		var end error
+		for _, err := range s.Follow(t.Context(), "r", 0) {
+			end = err
+		}
+		ended <- end
+	}()
+	if err := s.Close(); err != nil {
+		t.Error(err)
+	}
+	if err := <-ended; !errors.Is(err, store.ErrClosed) {
+		t.Errorf("a follower ends with %v", err)
+	}
+	if _, err := s.Append(t.Context(), "r", 1, runlog.NewEntry("status", 1)); !errors.Is(err, store.ErrClosed) {
+		t.Errorf("appending to a closed store: %v", err)
+	}
+	if err := s.Err(); !errors.Is(err, store.ErrClosed) {
+		t.Errorf("Err of a closed store: %v", err)
+	}
+}
+
+// Deleting many runs gives way to appends, and the file shrinks.
+func TestFileShrinks(t *testing.T) {
+	dir := t.TempDir()
+	s := openStore(t, store.Options{Dir: dir, Sync: store.SyncInterval})
+	large := runlog.Entry{Kind: "chunk", Data: []byte(`"` + strings.Repeat("x", 20_000) + `"`)}
+	var runs []string
+	for i := range 400 {
+		runs = append(runs, fmt.Sprint(i))
+		startRun(t, s, runs[i], runlog.Started{}, large)
+	}
+	size := func() int64 {
+		if err := store.Checkpoint(s); err != nil {
+			t.Fatal(err)
+		}
+		info, err := os.Stat(filepath.Join(dir, "beam.db"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return info.Size()
+	}
+	before := size()
+	if err := s.DeleteRuns(t.Context(), runs...); err != nil {
+		t.Fatal(err)
+	}
+	checkWhole(t, s)
+	if !programtest.Poll(func() bool { return size() < before/3 }) {
+		t.Errorf("the file had %d bytes, and has %d", before, size())
+	}
+	checkWhole(t, s)
+}

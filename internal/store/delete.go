@@ -1,0 +1,138 @@
+package store
+
+import (
+	"context"
+	"time"
+)
+
+// deleteRuns deletes the rows of runs, so that they don't exist any more. Their entries are
+// deleted later, by cleanUp.
+func (g *group) deleteRuns(q *request) error {
+	for _, id := range q.deletes {
+		r, err := g.load(id)
+		if err != nil {
+			return err
+		}
+		if r == nil {
+			continue
+		}
+		if err := g.flush(r); err != nil { // of the same group
+			return err
+		}
+		if r.saved == nil {
+			continue // it could not start
+		}
+		if err := g.deleteRun(r); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (g *group) deleteRun(r *liveRun) error {
+	for _, a := range r.saved.asks {
+		if err := g.deleteAsk(r, a); err != nil {
+			return err
+		}
+	}
+	if _, err := g.exec(g.ctx, "DELETE FROM runs WHERE num = $1", r.num); err != nil {
+		return err
+	}
+	if _, err := g.exec(g.ctx, "INSERT INTO deleted (run) VALUES ($1)", r.num); err != nil {
+		return err
+	}
+	g.heads.xor(r.saved.digest.of(r.ID))
+	g.countChange(r.saved, nil)
+	g.rows.remove(r.ID)
+	g.wrote, g.garbage = true, true
+	g.published = append(g.published, func() { g.store.hub.end(r.ID) })
+	return nil
+}
+
+// Cleaning up gives way to requests: it waits while there are some, up to a limit, and does
+// little at once.
+const (
+	cleanupPause    = 2 * time.Millisecond
+	cleanupInterval = 100 * time.Millisecond
+	cleanupRuns     = 32
+	cleanupEntries  = 256
+	cleanupPages    = 64
+)
+
+// cleanUp deletes some entries of deleted runs, or gives some free pages back to the disk. It
+// reports whether more is left to do.
+func (w *writer) cleanUp() (more bool) {
+	w.gate.Lock()
+	defer w.gate.Unlock()
+	g := &group{writer: w, ctx: context.Background(), headsBefore: w.heads}
+	more, err := g.cleanUp()
+	if err != nil {
+		w.forget(g)
+		w.store.logger.Error("deleting the entries of deleted runs", "err", w.store.dialect.explain(err))
+		return false // until the next deletion
+	}
+	return more
+}
+
+func (g *group) cleanUp() (more bool, err error) {
+	if err := g.connect(g.ctx); err != nil {
+		return false, err
+	}
+	if err := g.begin(nil); err != nil {
+		return false, err
+	}
+	runs, err := g.listDeleted()
+	if err != nil {
+		return false, err
+	}
+	left := int64(cleanupEntries)
+	for _, num := range runs {
+		n, err := g.exec(g.ctx, "DELETE FROM entries WHERE run = $1 AND first IN (SELECT first FROM entries WHERE run = $1 ORDER BY first LIMIT $2)", num, left)
+		if err != nil {
+			return false, err
+		}
+		if left -= n; left <= 0 {
+			break
+		}
+		if _, err := g.exec(g.ctx, "DELETE FROM deleted WHERE run = $1", num); err != nil {
+			return false, err
+		}
+		g.wrote = true
+	}
+	g.wrote = len(runs) > 0
+	if err := g.commit(); err != nil || len(runs) > 0 || g.store.files == nil {
+		return len(runs) > 0, err
+	}
+	return g.shrink()
+}
+
+func (g *group) listDeleted() (runs []int64, err error) {
+	s, err := g.stmt(g.ctx, "SELECT run FROM deleted ORDER BY run LIMIT $1")
+	if err != nil {
+		return nil, err
+	}
+	rows, err := s.QueryContext(g.ctx, cleanupRuns)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var num int64
+		if err := rows.Scan(&num); err != nil {
+			return nil, err
+		}
+		runs = append(runs, num)
+	}
+	return runs, rows.Err()
+}
+
+// shrink gives free pages back, but for some that will be used again.
+func (g *group) shrink() (more bool, err error) {
+	const keep = 256
+	var free int64
+	if err := g.conn.QueryRowContext(g.ctx, "PRAGMA freelist_count").Scan(&free); err != nil || free <= keep {
+		return false, err
+	}
+	_, err = g.conn.ExecContext(g.ctx, "PRAGMA incremental_vacuum(64)")
+	return free-cleanupPages > keep, err
+}

@@ -1,0 +1,64 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"strings"
+
+	_ "github.com/jackc/pgx/v5/stdlib" // the driver "pgx"
+)
+
+// OpenPostgres opens a store in PostgreSQL.
+func OpenPostgres(ctx context.Context, dsn string) (*Store, error) {
+	db, err := sql.Open("pgx", dsn)
+	if err != nil {
+		return nil, err
+	}
+	db.SetMaxOpenConns(1)
+	readers, err := sql.Open("pgx", dsn)
+	if err != nil {
+		return nil, err
+	}
+	readers.SetMaxOpenConns(maxReaders)
+	s, err := open(ctx, Options{}, &postgresDialect, db, readers, nil)
+	if err != nil {
+		return nil, errors.Join(err, db.Close(), readers.Close())
+	}
+	context.AfterFunc(ctx, func() { _, _ = db.Close(), readers.Close() })
+	return s, nil
+}
+
+// Checkpoint copies the write-ahead log.
+func Checkpoint(s *Store) error {
+	s.writer.gate.Lock()
+	defer s.writer.gate.Unlock()
+	_, err := s.files.copyWAL()
+	return err
+}
+
+// SetFormat sets the version of the format.
+func SetFormat(s *Store, format int) error {
+	s.writer.gate.Lock()
+	defer s.writer.gate.Unlock()
+	_, err := s.writer.conn.ExecContext(context.Background(), "UPDATE meta SET format = $1", format)
+	return err
+}
+
+// FailNext makes the writer's next statement with a prefix fail, before it is executed.
+func FailNext(s *Store, prefix string) { failNext(s, prefix, false) }
+
+// FailAfterNext is FailNext, but the statement is executed.
+func FailAfterNext(s *Store, prefix string) { failNext(s, prefix, true) }
+
+func failNext(s *Store, prefix string, after bool) {
+	s.writer.gate.Lock()
+	defer s.writer.gate.Unlock()
+	s.writer.fault = func(query string, executed bool) error {
+		if executed != after || !strings.HasPrefix(query, prefix) {
+			return nil
+		}
+		s.writer.fault = nil
+		return errors.New("the disk has a fault")
+	}
+}

@@ -1,0 +1,342 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"slices"
+
+	"github.com/photon-beam/beam/internal/runlog"
+	"github.com/photon-beam/beam/internal/runstate"
+)
+
+// A group is a transaction of the writer.
+type group struct {
+	*writer
+	ctx         context.Context
+	changed     []*liveRun // in the order of their first change
+	counts      map[countKey]int64
+	published   []func()
+	headsBefore digest
+	sync        bool
+	wrote       bool // something
+	committing  bool // the outcome isn't known from here on
+}
+
+// A liveRun is a row with what the database has of it.
+type liveRun struct {
+	Run
+	digest digest
+	saved  *savedRun // nil if it has no row yet
+
+	appends []*request // that are not in the database yet
+}
+
+// A savedRun is what the rows of a run say.
+type savedRun struct {
+	columns
+	head   uint64
+	digest digest
+	bytes  int64
+	asks   []*runstate.Ask
+}
+
+func (r *liveRun) save() {
+	r.saved = &savedRun{r.columns(), r.Last, r.digest, r.Bytes, slices.Clone(r.Asks)}
+}
+
+// do does the requests and commits.
+func (g *group) do(requests []*request) error {
+	g.headsBefore = g.heads
+	if err := g.connect(g.ctx); err != nil {
+		return err
+	}
+	if err := g.begin(requests); err != nil {
+		return err
+	}
+	for _, q := range requests {
+		q.err = nil
+		var err error
+		if len(q.deletes) > 0 {
+			err = g.deleteRuns(q)
+		} else {
+			q.last, q.err, err = g.append(q)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	for _, r := range g.changed {
+		if err := g.flush(r); err != nil {
+			return err
+		}
+	}
+	return g.commit()
+}
+
+// begin begins the transaction, whose commit is synced if one of the requests needs that.
+func (g *group) begin(requests []*request) error {
+	g.sync = slices.ContainsFunc(requests, func(q *request) bool { return q.sync })
+	if g.store.files != nil && g.synced != g.sync {
+		mode := "NORMAL" // checkpoints sync
+		if g.sync {
+			mode = "FULL"
+		}
+		if _, err := g.exec(g.ctx, "PRAGMA synchronous="+mode); err != nil {
+			return err
+		}
+		g.synced = g.sync
+	}
+	_, err := g.exec(g.ctx, g.store.dialect.begin)
+	return err
+}
+
+func (g *group) commit() error {
+	if !g.wrote {
+		_, err := g.exec(g.ctx, "ROLLBACK")
+		return err
+	}
+	if err := g.writeCounts(); err != nil {
+		return err
+	}
+	commits := g.commits.Load() + 1
+	if g.store.files != nil {
+		if _, err := g.exec(g.ctx, "UPDATE meta SET commits = $1, heads = $2", commits, g.heads[:]); err != nil {
+			return err
+		}
+	}
+	g.committing = true
+	if _, err := g.exec(g.ctx, "COMMIT"); err != nil {
+		return err
+	}
+	g.commits.Store(commits)
+	if g.store.files != nil {
+		g.store.files.committed(commits, g.sync)
+	}
+	return nil
+}
+
+// load returns a run, or nil if it doesn't exist.
+func (g *group) load(id string) (*liveRun, error) {
+	if r := g.rows.get(id); r != nil {
+		return r, nil
+	}
+	r := &liveRun{}
+	err := g.queryRow(g.ctx, "SELECT "+runColumns+" FROM runs r WHERE r.id = $1", func(row scanner) error {
+		run, d, err := scanRun(row)
+		if err == nil {
+			r.Run, r.digest = *run, d
+		}
+		return err
+	}, toText(id))
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	r.save()
+	g.rows.put(r)
+	return r, nil
+}
+
+// append applies an append to its run. failed is why it can't be; err is the database's.
+func (g *group) append(q *request) (last uint64, failed, err error) {
+	r, err := g.load(q.run)
+	switch {
+	case err != nil:
+		return 0, nil, err
+	case r == nil && q.after > 0:
+		return 0, runlog.ErrNotFound, nil
+	case r == nil && len(q.entries) == 0:
+		return 0, nil, nil
+	case r == nil:
+		r = &liveRun{Run: Run{ID: q.run}}
+		g.rows.put(r)
+	case r.Last != q.after:
+		return r.Last, &runlog.ConflictError{Run: q.run, After: q.after, Last: r.Last}, nil
+	}
+	if len(q.entries) == 0 {
+		return r.Last, nil, nil
+	}
+	if len(r.appends) == 0 {
+		g.changed = append(g.changed, r)
+	}
+	for _, e := range q.entries {
+		r.apply(g.store.loadBlob(r.ID, e))
+	}
+	r.appends = append(r.appends, q)
+	return r.Last, nil, nil
+}
+
+// loadBlob returns an entry with its data, if that can be read.
+func (s *Store) loadBlob(run string, e runlog.Entry) runlog.Entry {
+	if e.Blob == "" || s.options.LoadBlob == nil {
+		return e
+	}
+	data, err := s.options.LoadBlob(run, e.Blob)
+	if err != nil {
+		s.logger.Error("reading the data of an entry", "run", run, "entry", e.Seq, "err", err)
+		return e
+	}
+	e.Data = data
+	return e
+}
+
+// flush writes the rows of a run. If another process was faster, its appends fail.
+func (g *group) flush(r *liveRun) error {
+	if len(r.appends) == 0 {
+		return nil
+	}
+	before := r.digest
+	for _, q := range r.appends {
+		r.digest = chain(r.digest, r.ID, q.entries[0].Seq, len(q.entries), q.dataSum)
+	}
+	written, err := g.writeRun(r)
+	if err != nil {
+		return err
+	}
+	if !written {
+		return g.failAppends(r)
+	}
+	g.wrote = true
+	d := before
+	for _, q := range r.appends {
+		first, n := q.entries[0].Seq, len(q.entries)
+		d = chain(d, r.ID, first, n, q.dataSum)
+		if _, err := g.exec(g.ctx, "INSERT INTO entries (run, first, n, token, digest, data) VALUES ($1, $2, $3, $4, $5, $6)", r.num, first, n, q.token, d[:], q.data); err != nil {
+			return err
+		}
+		g.published = append(g.published, func() { g.store.hub.publish(r.ID, q) })
+	}
+	if err := g.writeAsks(r); err != nil {
+		return err
+	}
+	if r.saved != nil {
+		g.heads.xor(r.saved.digest.of(r.ID))
+	}
+	g.heads.xor(r.digest.of(r.ID))
+	g.countChange(r.saved, r)
+	r.save()
+	clear(r.appends)
+	r.appends = r.appends[:0]
+	return nil
+}
+
+const insertRun = "INSERT INTO runs (" + valueColumns + `)
+	VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16) ON CONFLICT DO NOTHING RETURNING num`
+
+// writeRun writes the row of a run. It reports false if another process was faster.
+func (g *group) writeRun(r *liveRun) (bool, error) {
+	fold, err := r.fold()
+	if err != nil {
+		return false, err
+	}
+	c := r.columns()
+	switch {
+	case r.saved == nil:
+		err := g.queryRow(g.ctx, insertRun, func(row scanner) error { return row.Scan(&r.num) }, r.values(fold)...)
+		if errors.Is(err, sql.ErrNoRows) {
+			return false, nil
+		}
+		return err == nil, err
+	case c == r.saved.columns: // no index changes
+		n, err := g.exec(g.ctx, "UPDATE runs SET epoch = $1, head = $2, digest = $3, bytes = $4, fold = $5 WHERE num = $6 AND head = $7",
+			r.Epoch, r.Last, r.digest[:], r.Bytes, fold, r.num, r.saved.head)
+		return n > 0, err
+	}
+	n, err := g.exec(g.ctx, `UPDATE runs SET owner = $1, started = $2, state = $3, ended = $4, due = $5, work = $6, queued = $7,
+		epoch = $8, head = $9, digest = $10, bytes = $11, fold = $12 WHERE num = $13 AND head = $14`,
+		c.owner, c.started, string(c.state), c.ended, c.due, toInt(c.work), toInt(c.queued),
+		r.Epoch, r.Last, r.digest[:], r.Bytes, fold, r.num, r.saved.head)
+	return n > 0, err
+}
+
+// failAppends fails the appends to a run whose row another process has changed, or whose
+// idempotency key another run has.
+func (g *group) failAppends(r *liveRun) error {
+	g.rows.remove(r.ID)
+	now, err := g.load(r.ID)
+	if err != nil {
+		return err
+	}
+	failed := error(runlog.ErrNotFound)
+	switch first := ""; {
+	case now != nil:
+		failed = &runlog.ConflictError{Run: r.ID, Last: now.Last}
+	case r.saved == nil:
+		if first, err = g.findByIdempotency(r); err != nil {
+			return err
+		}
+		failed = &DuplicateStartError{first}
+	}
+	for _, q := range r.appends {
+		q.last, q.err = 0, failed
+		if now != nil {
+			q.last, q.err = now.Last, &runlog.ConflictError{Run: r.ID, After: q.after, Last: now.Last}
+		}
+	}
+	return nil
+}
+
+func (g *group) findByIdempotency(r *liveRun) (id string, err error) {
+	err = g.queryRow(g.ctx, "SELECT id FROM runs WHERE idem = $1", func(row scanner) error { return row.Scan(&id) }, r.idempotency())
+	return fromText(id), err
+}
+
+// writeAsks writes the rows of questions that were opened or settled.
+func (g *group) writeAsks(r *liveRun) error {
+	owner := toText(r.Owner())
+	var saved []*runstate.Ask
+	if r.saved != nil {
+		saved = r.saved.asks
+		if r.saved.owner != owner && len(saved) > 0 {
+			if _, err := g.exec(g.ctx, "UPDATE asks SET owner = $1 WHERE run = $2", owner, r.num); err != nil {
+				return err
+			}
+		}
+	}
+	for _, a := range saved {
+		if r.FindAsk(a.Seq) == nil {
+			if err := g.deleteAsk(r, a); err != nil {
+				return err
+			}
+		}
+	}
+	for _, a := range r.Asks {
+		if !slices.ContainsFunc(saved, func(s *runstate.Ask) bool { return s.Seq == a.Seq }) {
+			if err := g.insertAsk(r, a); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (g *group) insertAsk(r *liveRun, a *runstate.Ask) error {
+	asked := toNanos(a.AskedAt)
+	_, err := g.exec(g.ctx, "INSERT INTO asks (run, seq, owner, asked, restricted) VALUES ($1, $2, $3, $4, $5)", r.num, a.Seq, toText(r.Owner()), asked, toInt(a.Audience != nil))
+	for _, who := range namedBy(a.Audience) {
+		if err == nil {
+			_, err = g.exec(g.ctx, "INSERT INTO audience (who, asked, run, seq) VALUES ($1, $2, $3, $4)", who, asked, r.num, a.Seq)
+		}
+	}
+	return err
+}
+
+func (g *group) deleteAsk(r *liveRun, a *runstate.Ask) error {
+	_, err := g.exec(g.ctx, "DELETE FROM asks WHERE run = $1 AND seq = $2", r.num, a.Seq)
+	for _, who := range namedBy(a.Audience) {
+		if err == nil {
+			_, err = g.exec(g.ctx, "DELETE FROM audience WHERE who = $1 AND asked = $2 AND run = $3 AND seq = $4", who, toNanos(a.AskedAt), r.num, a.Seq)
+		}
+	}
+	return err
+}
+
+// publish tells followers what was committed.
+func (g *group) publish() {
+	for _, f := range g.published {
+		f()
+	}
+}

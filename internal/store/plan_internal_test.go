@@ -1,0 +1,101 @@
+package store
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/photon-beam/beam/ask"
+	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/runlog"
+)
+
+// No statement but those of Check walks a whole table or sorts more than ties.
+func TestStatementsUseIndexes(t *testing.T) {
+	ctx := t.Context()
+	s, err := Open(ctx, Options{Dir: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	question := runlog.NewEntry(runlog.KindAsked, runlog.Asked{Question: &ask.Question{Kind: ask.KindText, From: []ask.Who{ask.User("eve")}}})
+	start := runlog.NewEntry(runlog.KindStarted, runlog.Started{Photon: "p", Owner: "ada", IdempotencyKey: "k"})
+	for i, e := range []runlog.Entry{start, question, runlog.NewEntry("status", 1), runlog.NewEntry(runlog.KindAdopted, runlog.Adopted{By: generators.Caller{ID: "bob"}}), runlog.NewEntry(runlog.KindAnswered, runlog.Answered{AskSeq: 2})} {
+		if _, err := s.Append(ctx, "r", uint64(i), e); err != nil {
+			t.Fatal(err)
+		}
+	}
+	_, _ = s.Append(ctx, "duplicate", 0, start)
+	for range s.Read(ctx, "r", 2) {
+	}
+	for range s.Runs(ctx) {
+	}
+	for _, owner := range []string{"ada", Everyone} {
+		_, _ = s.ListRuns(ctx, owner, RunPosition{}, 1)
+		_, _ = s.ListAsks(ctx, owner, AskPosition{}, 1)
+		_, _ = s.Counts(ctx, owner)
+		for range s.EndedRuns(ctx, owner) {
+		}
+	}
+	_, _ = s.Run(ctx, "r")
+	_, _ = s.RunByKey(ctx, "ada", "k")
+	_, _ = s.ListRestricted(ctx, AskPosition{}, 1)
+	_, _ = s.ListAnswerable(ctx, generators.Caller{ID: "user:eve", Roles: []string{"ops"}}, AskPosition{}, 1)
+	_, _ = s.Due(ctx, time.Now(), 1)
+	_, _ = s.NextDue(ctx)
+	_, _ = s.Queue(ctx, "p", "k", 1)
+	for range s.NeedingWorker(ctx) {
+	}
+	_, _ = s.OwnersWithEnded(ctx, 1)
+	_, _ = s.isGone(ctx, 1)
+	if err := s.Delete(ctx, "r"); err != nil {
+		t.Fatal(err)
+	}
+	s.writer.gate.Lock() // it doesn't use its statements now
+	defer s.writer.gate.Unlock()
+	queries := slices.Collect(maps.Keys(s.readers.stmts))
+	queries = slices.AppendSeq(queries, maps.Keys(s.writer.stmts))
+	if len(queries) < 30 {
+		t.Errorf("there are only %d statements", len(queries))
+	}
+	for _, q := range queries {
+		if strings.HasPrefix(q, "PRAGMA") || !strings.Contains(q, " ") || strings.HasPrefix(q, "BEGIN") {
+			continue
+		}
+		for _, step := range explainPlan(t, s, q) {
+			scans := strings.HasPrefix(step, "SCAN ") && !strings.HasPrefix(step, "SCAN page") && !strings.HasPrefix(step, "SCAN k") && step != "SCAN meta" && !strings.HasPrefix(step, "SCAN deleted")
+			scans = scans && !strings.Contains(step, "USING COVERING INDEX runs_due") // ordered by it
+			if scans || strings.Contains(step, "USE TEMP B-TREE FOR ORDER BY") && !strings.Contains(q, "AS page") {
+				t.Errorf("%s\n\t%s", q, step)
+			}
+		}
+	}
+}
+
+func explainPlan(t *testing.T, s *Store, query string) (steps []string) {
+	t.Helper()
+	args := make([]any, strings.Count(query, "$"))
+	for i := range args {
+		if !strings.Contains(query, fmt.Sprintf("$%d", i+1)) {
+			args = args[:i]
+			break
+		}
+	}
+	rows, err := s.readers.db.QueryContext(t.Context(), "EXPLAIN QUERY PLAN "+query, args...)
+	if err != nil {
+		t.Fatalf("%s: %v", query, err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var id, parent, unused int
+		var detail string
+		if err := rows.Scan(&id, &parent, &unused, &detail); err != nil {
+			t.Fatal(err)
+		}
+		steps = append(steps, detail)
+	}
+	return steps
+}

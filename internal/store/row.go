@@ -1,0 +1,321 @@
+package store
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/audience"
+	"github.com/photon-beam/beam/internal/callers"
+	"github.com/photon-beam/beam/internal/runlog"
+	"github.com/photon-beam/beam/internal/runstate"
+)
+
+// A Run is a row: what the entries of a run have led to.
+type Run struct {
+	ID string
+	runstate.Run
+	Program string // that claimed it last; see [runlog.Claimed]
+
+	// StateChanged is when State changed last, LatestStatus the latest status, truncated to
+	// 200 bytes, and End how the run ended, without the result. They are set only for runs
+	// with a promised retention; see [runlog.Started].
+	StateChanged time.Time
+	LatestStatus string
+	End          *runlog.Finished
+
+	num int64
+}
+
+// Owner returns the id of the run's owner.
+func (r *Run) Owner() string {
+	if r.Adopter != nil {
+		return r.Adopter.ID
+	}
+	return r.Start.Owner
+}
+
+// Due returns when the first question expires or sleep ends; zero for never.
+func (r *Run) Due() (first time.Time) {
+	for _, a := range r.Asks {
+		first = earlier(first, a.Deadline)
+	}
+	for _, s := range r.Sleeps {
+		first = earlier(first, s.Until)
+	}
+	return first
+}
+
+func earlier(a, b time.Time) time.Time {
+	if a.IsZero() || !b.IsZero() && b.Before(a) {
+		return b
+	}
+	return a
+}
+
+// NeedsWorker reports whether a worker has something to do for the run, be it only to end it
+// because its process is gone. A durable run that only waits or sleeps needs none.
+func (r *Run) NeedsWorker() bool {
+	rests := !r.Queued && (r.State == runstate.Waiting || r.State == runstate.Sleeping) && !r.HasNewEvents
+	return !r.State.Ended() && !(rests && r.Start.Durable)
+}
+
+const (
+	kindStatus     runlog.Kind = "status"
+	maxStatusBytes             = 200
+)
+
+// apply applies the next entry as far as possible.
+func (r *Run) apply(e runlog.Entry) runstate.Change {
+	c, _ := r.Apply(e) // the log holds whatever was appended
+	if e.Kind == runlog.KindClaimed {
+		if claimed, err := runlog.Decode[runlog.Claimed](e); err == nil {
+			r.Program = claimed.Program
+		}
+	}
+	if r.Start.RetainFor > 0 {
+		r.applyPolled(e, c)
+	}
+	return c
+}
+
+// applyPolled applies what is kept only for runs with a promised retention.
+func (r *Run) applyPolled(e runlog.Entry, c runstate.Change) {
+	if r.State != c.From {
+		r.StateChanged = e.Time.Round(0)
+	}
+	switch e.Kind {
+	case kindStatus:
+		if s, err := runlog.Decode[generators.StatusEvent](e); err == nil {
+			r.LatestStatus = truncate(s.Text)
+		}
+	case runlog.KindFinished:
+		if end, err := runlog.Decode[runlog.Finished](e); err == nil {
+			end.Result, end.ResultPreview, end.Content = nil, "", nil
+			r.End = &end
+		}
+	}
+}
+
+// truncate returns the beginning of a status.
+func truncate(s string) string {
+	if len(s) <= maxStatusBytes {
+		return s
+	}
+	n := maxStatusBytes
+	for n > 0 && !utf8.RuneStart(s[n]) {
+		n--
+	}
+	return s[:n]
+}
+
+// A folded run is the part of a row that is in no column of its own, as JSON.
+type folded struct {
+	Start        runlog.Started          `json:"s"`
+	Owner        string                  `json:"o,omitempty"` // who started the run, if that isn't the owner
+	Adopter      *generators.Caller      `json:"by,omitempty"`
+	Events       int                     `json:"n,omitempty"`
+	Reason       runlog.UnansweredReason `json:"why,omitempty"`
+	Error        string                  `json:"err,omitempty"`
+	Asks         []foldedAsk             `json:"a,omitempty"`
+	Sleeps       []runstate.Sleep        `json:"z,omitempty"`
+	TimeSpent    time.Duration           `json:"t,omitempty"`
+	HasNewEvents bool                    `json:"e,omitempty"`
+	Repeated     map[string]uint64       `json:"r,omitempty"`
+	Program      string                  `json:"p,omitempty"`
+	StateChanged int64                   `json:"c,omitempty"`
+	LatestStatus string                  `json:"l,omitempty"`
+	End          *runlog.Finished        `json:"f,omitempty"`
+}
+
+type foldedAsk struct {
+	Seq      uint64             `json:"s"`
+	Asked    int64              `json:"a"`
+	Deadline time.Time          `json:"d,omitzero"`
+	Audience *audience.Audience `json:"w,omitempty"`
+	Call     int                `json:"c,omitempty"`
+	Calling  bool               `json:"g,omitempty"`
+	Version  uint64             `json:"v,omitempty"`
+}
+
+// fold returns the JSON of what is in no column.
+func (r *Run) fold() ([]byte, error) {
+	f := folded{
+		Start: r.Start, Adopter: r.Adopter, Events: r.Events, Reason: r.Reason, Error: r.Error,
+		TimeSpent: r.TimeSpent, HasNewEvents: r.HasNewEvents, Repeated: r.Repeated,
+		Program: r.Program, LatestStatus: r.LatestStatus, End: r.End,
+	}
+	if r.Adopter != nil {
+		f.Owner = r.Start.Owner
+	}
+	f.Start.Photon, f.Start.Owner, f.Start.Exclusive, f.Start.Args = "", "", "", nil
+	if !r.StateChanged.IsZero() {
+		f.StateChanged = toNanos(r.StateChanged)
+	}
+	for _, a := range r.Asks {
+		f.Asks = append(f.Asks, foldedAsk{a.Seq, toNanos(a.AskedAt), a.Deadline, a.Audience, a.Call, a.Calling, a.Version})
+	}
+	for _, s := range r.Sleeps {
+		f.Sleeps = append(f.Sleeps, *s)
+	}
+	return json.Marshal(f)
+}
+
+// unfold sets what is in no column.
+func (r *Run) unfold(raw []byte) error {
+	var f folded
+	if err := json.Unmarshal(raw, &f); err != nil {
+		return fmt.Errorf("%w: the row of run %s: %w", runlog.ErrCorrupt, r.ID, err)
+	}
+	f.Start.Photon, f.Start.Owner, f.Start.Exclusive, f.Start.Args = r.Start.Photon, r.Start.Owner, r.Start.Exclusive, nil
+	r.Start, r.Adopter, r.Events, r.Reason, r.Error = f.Start, f.Adopter, f.Events, f.Reason, f.Error
+	r.TimeSpent, r.HasNewEvents, r.Repeated = f.TimeSpent, f.HasNewEvents, f.Repeated
+	r.Program, r.LatestStatus, r.End = f.Program, f.LatestStatus, f.End
+	if r.Adopter != nil {
+		r.Start.Owner = f.Owner
+	}
+	if f.StateChanged != 0 {
+		r.StateChanged = time.Unix(0, f.StateChanged)
+	}
+	for _, a := range f.Asks {
+		r.Asks = append(r.Asks, &runstate.Ask{Seq: a.Seq, AskedAt: time.Unix(0, a.Asked), Deadline: a.Deadline, Audience: a.Audience, Call: a.Call, Calling: a.Calling, Version: a.Version})
+	}
+	for i := range f.Sleeps {
+		r.Sleeps = append(r.Sleeps, &f.Sleeps[i])
+	}
+	return nil
+}
+
+// The columns of a run that lists and keys need; digest and the like are the chain's.
+const runColumns = "r.num, r.id, r.owner, r.photon, r.started, r.state, r.ended, r.epoch, r.head, r.bytes, r.exclusive, r.queued, r.fold, r.digest"
+
+type scanner interface{ Scan(...any) error }
+
+// scanRun scans runColumns, after the columns for more.
+func scanRun(rows scanner, more ...any) (*Run, digest, error) {
+	var (
+		r                     Run
+		id, owner, photon     string
+		started, head, queued int64
+		ended                 *int64
+		exclusive             *string
+		fold                  []byte
+		d                     digest
+		state                 string
+	)
+	if err := rows.Scan(append(more, &r.num, &id, &owner, &photon, &started, &state, &ended, &r.Epoch, &head, &r.Bytes, &exclusive, &queued, &fold, &d)...); err != nil {
+		return nil, d, err
+	}
+	r.ID, r.State, r.Last, r.Queued = fromText(id), runstate.State(state), uint64(head), queued != 0
+	r.Start.Owner, r.Start.Photon = fromText(owner), fromText(photon)
+	if started != unstarted {
+		r.StartedAt = time.Unix(0, started)
+	}
+	if ended != nil {
+		r.EndedAt = time.Unix(0, *ended)
+	}
+	if exclusive != nil {
+		r.Start.Exclusive = fromText(*exclusive)
+	}
+	return &r, d, r.unfold(fold)
+}
+
+// unstarted is the start of a run whose first entry isn't its start.
+const unstarted = 0
+
+// columns are the values of a row that are indexed. The writer compares them to know which
+// rows change.
+type columns struct {
+	owner   string
+	state   runstate.State
+	started int64
+	ended   any // nil or int64
+	due     any // nil or int64
+	work    bool
+	queued  bool
+}
+
+func (r *Run) columns() columns {
+	c := columns{owner: toText(r.Owner()), state: r.State, ended: nullNanos(r.EndedAt), due: nullNanos(r.Due()), work: r.NeedsWorker(), queued: r.Queued}
+	if !r.StartedAt.IsZero() {
+		c.started = toNanos(r.StartedAt)
+	}
+	return c
+}
+
+// valueColumns are all columns of runs but num.
+const valueColumns = "id, owner, photon, started, state, ended, due, work, epoch, head, digest, bytes, idem, exclusive, queued, fold"
+
+func columnNames(columns string) []string { return strings.Split(columns, ", ") }
+
+// values returns the values of valueColumns.
+func (r *liveRun) values(fold []byte) []any {
+	c := r.columns()
+	return []any{
+		toText(r.ID), c.owner, toText(r.Start.Photon), c.started, string(c.state), c.ended, c.due, toInt(c.work), int64(r.Epoch), int64(r.Last),
+		r.digest[:], r.Bytes, r.idempotency(), nullText(r.Start.Exclusive), toInt(c.queued), fold,
+	}
+}
+
+// idempotency returns the value of the column idem, nil if there is no key.
+func (r *Run) idempotency() any {
+	if r.Start.IdempotencyKey == "" {
+		return nil
+	}
+	return idempotency(r.Start.Owner, r.Start.IdempotencyKey)
+}
+
+func idempotency(owner, key string) string {
+	text, err := json.Marshal([2]string{toText(owner), toText(key)})
+	if err != nil {
+		panic(err) // texts
+	}
+	return string(text)
+}
+
+func nullText(s string) any {
+	if s == "" {
+		return nil
+	}
+	return toText(s)
+}
+
+func toInt(b bool) int64 {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// namedBy returns the keys under which an audience names people, in the table audience.
+func namedBy(a *audience.Audience) (all []string) {
+	if a == nil {
+		return nil
+	}
+	seen := make(map[string]bool)
+	for _, w := range a.From {
+		key := "u:" + w.User
+		if w.Role != "" {
+			key = "r:" + w.Role
+		}
+		if key = toText(key); !seen[key] {
+			seen[key] = true
+			all = append(all, key)
+		}
+	}
+	return all
+}
+
+// namesOf returns the keys under which an audience may name a caller.
+func namesOf(c generators.Caller) (all []string) {
+	for _, name := range callers.Names(c) {
+		all = append(all, toText("u:"+name))
+	}
+	for _, role := range c.Roles {
+		all = append(all, toText("r:"+role))
+	}
+	return all
+}

@@ -1,0 +1,83 @@
+package store
+
+import (
+	"context"
+	"crypto/rand"
+	"database/sql"
+	"embed"
+	"errors"
+	"fmt"
+	"io/fs"
+)
+
+//go:embed migrations/*.sql
+var migrations embed.FS
+
+// ErrNewerFormat means that a newer version of Beam wrote the store.
+var ErrNewerFormat = errors.New("the store was written by a newer version of Beam")
+
+// A dialect is what differs between the databases.
+type dialect struct {
+	begin     string // begins a transaction that writes
+	beginRead string // begins one that reads a snapshot
+	integrity string // checks the structure of the database; empty if it does so itself
+	// tables counts the tables named meta.
+	tables string
+	// translate returns a migration in the dialect.
+	translate func(migration string) string
+	// explain returns the error of a statement as one of package runlog, if it is one.
+	explain func(error) error
+}
+
+// migrate applies the migrations that the database lacks, each in a transaction.
+func migrate(ctx context.Context, conn *sql.Conn, d *dialect) error {
+	files, err := fs.Glob(migrations, "migrations/*.sql")
+	if err != nil {
+		return err
+	}
+	format, err := readFormat(ctx, conn, d)
+	if err != nil {
+		return err
+	}
+	if format > len(files) {
+		return fmt.Errorf("%w: it has format %d; this version reads up to format %d", ErrNewerFormat, format, len(files))
+	}
+	for ; format < len(files); format++ {
+		if err := applyMigration(ctx, conn, d, files[format], format); err != nil {
+			return fmt.Errorf("migrating the store to format %d: %w", format+1, err)
+		}
+	}
+	return nil
+}
+
+func readFormat(ctx context.Context, conn *sql.Conn, d *dialect) (format int, err error) {
+	if err := conn.QueryRowContext(ctx, d.tables).Scan(&format); err != nil || format == 0 {
+		return 0, err
+	}
+	err = conn.QueryRowContext(ctx, "SELECT format FROM meta").Scan(&format)
+	return format, err
+}
+
+func applyMigration(ctx context.Context, conn *sql.Conn, d *dialect, file string, format int) error {
+	migration, err := fs.ReadFile(migrations, file)
+	if err != nil {
+		return err
+	}
+	if _, err := conn.ExecContext(ctx, d.begin); err != nil {
+		return err
+	}
+	_, err = conn.ExecContext(ctx, d.translate(string(migration)))
+	if err == nil && format == 0 {
+		id := make([]byte, 16)
+		_, _ = rand.Read(id) // it doesn't fail
+		_, err = conn.ExecContext(ctx, "INSERT INTO meta (one, format, id, commits, heads) VALUES (1, 1, $1, 1, $2)", id, make([]byte, digestSize))
+	} else if err == nil {
+		_, err = conn.ExecContext(ctx, "UPDATE meta SET format = $1", format+1)
+	}
+	if err != nil {
+		_, rollback := conn.ExecContext(ctx, "ROLLBACK")
+		return errors.Join(err, rollback)
+	}
+	_, err = conn.ExecContext(ctx, "COMMIT")
+	return err
+}

@@ -1,0 +1,97 @@
+package store
+
+import (
+	"database/sql"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/url"
+	"strings"
+
+	"github.com/ncruces/go-sqlite3"
+	"github.com/ncruces/go-sqlite3/driver"
+	"github.com/ncruces/go-sqlite3/util/vfsutil"
+	"github.com/ncruces/go-sqlite3/vfs"
+
+	"github.com/photon-beam/beam/internal/diskspace"
+	"github.com/photon-beam/beam/internal/runlog"
+)
+
+// This file alone knows the driver.
+
+// unmapped is the name of the file system without memory mapping. With it, the driver (0.37)
+// panics at a checkpoint of a database with checksums: the mapping that SQLite wants to undo
+// is gone once the checksums are known.
+const unmapped = "unmapped"
+
+func init() { vfs.Register(unmapped, unmappedVFS{vfs.Find("os")}) }
+
+type unmappedVFS struct{ vfs.VFS }
+
+func (u unmappedVFS) OpenFilename(name *vfs.Filename, flags vfs.OpenFlag) (vfs.File, vfs.OpenFlag, error) {
+	f, flags, err := vfsutil.WrapOpenFilename(u.VFS, name, flags)
+	if err != nil {
+		return nil, flags, err
+	}
+	return unmappedFile{f}, flags, nil
+}
+
+type unmappedFile struct{ vfs.File }
+
+func (f unmappedFile) SharedMemory() vfs.SharedMemory { return vfsutil.WrapSharedMemory(f.File) }
+func (f unmappedFile) LockState() vfs.LockLevel       { return vfsutil.WrapLockState(f.File) }
+func (f unmappedFile) PersistWAL() bool               { return vfsutil.WrapPersistWAL(f.File) }
+func (f unmappedFile) SetPersistWAL(keep bool)        { vfsutil.WrapSetPersistWAL(f.File, keep) }
+func (f unmappedFile) SizeHint(size int64) error      { return vfsutil.WrapSizeHint(f.File, size) }
+func (f unmappedFile) HasMoved() (bool, error)        { return vfsutil.WrapHasMoved(f.File) }
+func (f unmappedFile) Unwrap() vfs.File               { return f.File }
+
+var sqliteDialect = dialect{
+	begin:     "BEGIN IMMEDIATE",
+	beginRead: "BEGIN",
+	integrity: "PRAGMA integrity_check(100)",
+	tables:    "SELECT count(*) FROM sqlite_schema WHERE name = 'meta'",
+	translate: func(migration string) string { return migration },
+	explain:   explainSQLite,
+}
+
+// openSQLite returns a pool of connections to a file, which must exist, each of which has
+// executed the pragmas.
+func openSQLite(file string, conns int, pragmas ...string) (*sql.DB, error) {
+	name := (&url.URL{Scheme: "file", OmitHost: true, Path: file, RawQuery: "mode=rw&vfs=" + unmapped}).String()
+	pragmas = append([]string{"busy_timeout=10000", "temp_store=memory", "trusted_schema=off", "wal_autocheckpoint=0"}, pragmas...)
+	db, err := driver.Open(name, func(c *sqlite3.Conn) error {
+		_, err := c.FileControl("main", sqlite3.FCNTL_PERSIST_WAL, true) // others have it open
+		return errors.Join(err, c.Exec("PRAGMA "+strings.Join(pragmas, "; PRAGMA ")))
+	})
+	if err != nil {
+		return nil, explainSQLite(err)
+	}
+	db.SetMaxOpenConns(conns)
+	db.SetMaxIdleConns(conns)
+	return db, nil
+}
+
+// enableChecksums writes a checksum on each page of a database, now and ever after.
+func enableChecksums(conn *sql.Conn) error {
+	return conn.Raw(func(c any) error { return explainSQLite(c.(driver.Conn).Raw().EnableChecksums("main")) })
+}
+
+// explainSQLite returns an error as one of package runlog or the file system, if it is one.
+func explainSQLite(err error) error {
+	for _, e := range []struct{ code, means error }{
+		{sqlite3.CORRUPT, runlog.ErrCorrupt},
+		{sqlite3.NOTADB, runlog.ErrCorrupt},
+		{sqlite3.IOERR_DATA, runlog.ErrCorrupt}, // a checksum
+		{sqlite3.IOERR_CORRUPTFS, runlog.ErrCorrupt},
+		{sqlite3.IOERR_SHORT_READ, runlog.ErrCorrupt},
+		{sqlite3.FULL, runlog.ErrDiskFull},
+		{sqlite3.PERM, fs.ErrPermission},
+		{sqlite3.READONLY, fs.ErrPermission},
+	} {
+		if errors.Is(err, e.code) && !errors.Is(err, e.means) {
+			return fmt.Errorf("%w: %w", e.means, err)
+		}
+	}
+	return diskspace.WrapDiskFull(err)
+}

@@ -1,0 +1,191 @@
+// Package store keeps runs in a database: SQLite in a folder, with PostgreSQL in mind.
+//
+// An append is a row of entries, written if the run's head is what the append expects to
+// follow; the rows that lists need (runs, asks, audience, counts) are the fold of the entries,
+// as package runstate has it, and change in the same transaction. So nothing is listed from
+// memory, and a run that waits costs its rows.
+//
+// One goroutine, the writer, puts the appends that wait into one transaction. It syncs the
+// file before it acknowledges what must not be lost (see mustSync), and everything else within
+// a second. It keeps the rows of the runs that it wrote last. Readers have connections of their
+// own, read in pages and hold no snapshot in between. Followers get what is committed from
+// memory; one that is slow reads. Checkpoints have a connection of their own, too.
+//
+// What is stored is whole or refused. Each row of entries has the digest of its run up to
+// there, and the run's row that of the head. Each page of the file has a checksum. SQLite
+// silently drops the commits that follow a damaged part of its write-ahead log, so the mark, a
+// file of its own, has the number of commits that were synced: a database with fewer is
+// damaged. Meta has a digest of all heads, so that a run replaced by an older state of itself
+// is found by Check.
+//
+// Statements are the same for both databases, with parameters in the order in which they
+// appear. Only sqlite.go knows the driver.
+package store
+
+import (
+	"cmp"
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/photon-beam/beam/internal/diskspace"
+	"github.com/photon-beam/beam/internal/runlog"
+)
+
+// Sync says when an append is synced, so that it survives a power failure. Whenever it is, it
+// survives the end of the process at once.
+type Sync int
+
+// When appends are synced.
+const (
+	SyncDefault  Sync = iota // before they return if they must not be lost, and otherwise within Options.SyncInterval
+	SyncAlways               // before they return
+	SyncInterval             // within Options.SyncInterval
+)
+
+// Options configure a store. Dir is required.
+type Options struct {
+	// Dir is the folder of the files. Open creates it if it doesn't exist. The caller must
+	// hold a lock that excludes other processes.
+	Dir          string
+	Sync         Sync
+	SyncInterval time.Duration // 1 s by default
+	// MinFree is the number of bytes to leave free on the disk: an append that would need
+	// them fails with [runlog.ErrDiskFull]. The default is [diskspace.DefaultMinFree]; a
+	// negative value leaves nothing free.
+	MinFree int64
+	// LoadBlob returns the data of an entry that is too large for the log; nil if there is
+	// none. What such an entry changes is then not known.
+	LoadBlob func(run, digest string) ([]byte, error)
+	Logger   *slog.Logger // nil discards
+}
+
+// Errors of a store, apart from those of package runlog and [ErrNewerFormat].
+var (
+	// ErrClosed means that the store was closed.
+	ErrClosed = errors.New("the store is closed")
+	// ErrAppendTooLarge means that an append exceeds [MaxAppendBytes].
+	ErrAppendTooLarge = errors.New("the append is too large")
+)
+
+// MaxAppendBytes is the maximum size of the entries of one append.
+const MaxAppendBytes = 16 << 20
+
+// A DuplicateStartError means that a run can't start because an earlier one of the same caller
+// has its idempotency key.
+type DuplicateStartError struct{ Run string }
+
+func (e *DuplicateStartError) Error() string {
+	return fmt.Sprintf("run %s was started with the same idempotency key", e.Run)
+}
+
+// A Store keeps runs. Its methods may be called from several goroutines. The caller must close
+// it.
+type Store struct {
+	options Options
+	logger  *slog.Logger
+	dialect *dialect
+	disk    *diskspace.Disk // nil if it isn't this machine's
+	files   *files          // nil if the database has none here
+	readers *readers
+	writer  *writer
+	hub     hub
+
+	queue      chan *request
+	failure    atomic.Pointer[error] // of the last transaction
+	closing    chan struct{}
+	closeOnce  sync.Once
+	writerDone chan struct{}
+	background sync.WaitGroup
+	closeErr   error
+}
+
+var _ runlog.Log = (*Store)(nil)
+
+// Open opens the store in a folder, or creates one there. The error is [ErrNewerFormat],
+// [runlog.ErrCorrupt], [runlog.ErrDiskFull] or the file system's.
+func Open(ctx context.Context, o Options) (*Store, error) {
+	o.MinFree = cmp.Or(o.MinFree, diskspace.DefaultMinFree)
+	f, err := openFiles(ctx, o.Dir)
+	if err != nil {
+		return nil, explainSQLite(err)
+	}
+	s, err := open(ctx, o, &sqliteDialect, f.db, f.readers, f)
+	if err != nil {
+		return nil, errors.Join(sqliteDialect.explain(err), f.close())
+	}
+	return s, nil
+}
+
+// open returns a store on a database. db has one connection, the writer's.
+func open(ctx context.Context, o Options, d *dialect, db, readerDB *sql.DB, f *files) (*Store, error) {
+	o.SyncInterval = cmp.Or(o.SyncInterval, time.Second)
+	s := &Store{
+		options: o, logger: o.Logger, dialect: d, files: f, readers: &readers{db: readerDB, explain: d.explain},
+		queue: make(chan *request, maxGroup), closing: make(chan struct{}), writerDone: make(chan struct{}),
+	}
+	if s.logger == nil {
+		s.logger = slog.New(slog.DiscardHandler)
+	}
+	if f != nil {
+		s.disk = diskspace.NewDisk(o.Dir, o.MinFree)
+	}
+	s.writer = newWriter(s, db)
+	if err := s.writer.start(ctx); err != nil {
+		s.writer.close()
+		return nil, err
+	}
+	go s.writer.run()
+	if f != nil {
+		f.opened = true
+		s.background.Go(s.syncPeriodically)
+		s.background.Go(s.checkpointWhenDue)
+	}
+	return s, nil
+}
+
+// Close ends all appends and followers with [ErrClosed].
+func (s *Store) Close() error {
+	s.closeOnce.Do(func() {
+		close(s.closing)
+		s.hub.close()
+		<-s.writerDone
+		s.background.Wait()
+		s.closeErr = s.readers.close()
+		if s.files != nil {
+			s.closeErr = errors.Join(s.closeErr, s.files.close())
+		}
+	})
+	return s.closeErr
+}
+
+// Err returns why the store accepts no appends, or nil if it does. It is meant for readiness
+// checks.
+func (s *Store) Err() error {
+	if s.isClosed() {
+		return ErrClosed
+	}
+	if s.disk != nil {
+		if err := s.disk.CheckFree(); err != nil {
+			return err
+		}
+	}
+	if err := s.failure.Load(); err != nil {
+		return *err
+	}
+	return nil
+}
+
+func (s *Store) isClosed() bool {
+	select {
+	case <-s.closing:
+		return true
+	default:
+		return false
+	}
+}

@@ -1,0 +1,308 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"database/sql/driver"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/photon-beam/beam/internal/runlog"
+)
+
+// Bounds of a group, the requests of one transaction. There is no delay: while one group is
+// committed, the next one gathers.
+const (
+	maxGroup      = 256
+	maxGroupBytes = 4 << 20
+)
+
+// A writer does all that changes the database, in groups. Its goroutine alone uses it, but for
+// gate and commits.
+type writer struct {
+	store *Store
+	db    *sql.DB
+	conn  *sql.Conn // nil after a failure
+	stmts map[string]*sql.Stmt
+	rows  rowCache
+	id    []byte // of the store
+	// synced says that commits sync the file.
+	synced bool
+	heads  digest
+	// garbage means that entries of deleted runs, or free pages, are left.
+	garbage     bool
+	lastCleanup time.Time
+	// fault, in tests, fails statements before or after they are executed.
+	fault func(query string, after bool) error
+
+	commits atomic.Int64
+	gate    sync.Mutex // held during a transaction
+}
+
+func newWriter(s *Store, db *sql.DB) *writer {
+	return &writer{store: s, db: db, stmts: make(map[string]*sql.Stmt), garbage: true}
+}
+
+// start connects, migrates the database, and reads what the writer keeps.
+func (w *writer) start(ctx context.Context) error {
+	if err := w.connect(ctx); err != nil {
+		return err
+	}
+	if err := migrate(ctx, w.conn, w.store.dialect); err != nil {
+		return err
+	}
+	return w.readMeta(ctx)
+}
+
+func (w *writer) connect(ctx context.Context) (err error) {
+	if w.conn == nil {
+		w.conn, err = w.db.Conn(ctx)
+	}
+	return err
+}
+
+func (w *writer) readMeta(ctx context.Context) error {
+	var commits int64
+	if err := w.conn.QueryRowContext(ctx, "SELECT id, commits, heads FROM meta").Scan(&w.id, &commits, &w.heads); err != nil {
+		if errors.Is(err, sql.ErrNoRows) {
+			err = fmt.Errorf("%w: it has no number of commits", runlog.ErrCorrupt)
+		}
+		return err
+	}
+	w.commits.Store(commits)
+	if f := w.store.files; f != nil {
+		return f.mark.check(w.id, commits)
+	}
+	return nil
+}
+
+// run does requests until the store closes.
+func (w *writer) run() {
+	defer close(w.store.writerDone)
+	defer w.close()
+	var group []*request
+	for {
+		q, ok := w.next()
+		if !ok {
+			return
+		}
+		group = w.gather(append(group[:0], q))
+		w.do(group)
+		clear(group)
+	}
+}
+
+// next returns the next request, and cleans up while there is none. It reports false when the
+// store closes.
+func (w *writer) next() (*request, bool) {
+	for {
+		if w.garbage && time.Since(w.lastCleanup) > cleanupInterval {
+			w.garbage = w.cleanUp()
+			w.lastCleanup = time.Now()
+		}
+		var idle <-chan time.Time
+		if w.garbage {
+			idle = time.After(cleanupPause)
+		}
+		select {
+		case <-w.store.closing:
+			return nil, false
+		case q := <-w.store.queue:
+			return q, true
+		case <-idle:
+			w.lastCleanup = time.Time{}
+		}
+	}
+}
+
+// gather adds the requests that wait to a group.
+func (w *writer) gather(group []*request) []*request {
+	for bytes := len(group[0].data); len(group) < maxGroup && bytes < maxGroupBytes; {
+		select {
+		case q := <-w.store.queue:
+			group = append(group, q)
+			bytes += len(q.data)
+		default:
+			return group
+		}
+	}
+	return group
+}
+
+// do does the requests of a group in one transaction; if that fails for one of them, in one
+// each.
+func (w *writer) do(requests []*request) {
+	w.gate.Lock()
+	defer w.gate.Unlock()
+	err := w.tryGroup(requests)
+	if err != nil && len(requests) > 1 && !errors.Is(err, runlog.ErrDiskFull) && !errors.Is(err, runlog.ErrUnavailable) && !errors.Is(err, runlog.ErrUncertain) {
+		for _, q := range requests {
+			err = w.tryGroup([]*request{q})
+			w.finish([]*request{q}, err)
+		}
+		return
+	}
+	w.finish(requests, err)
+}
+
+// finish tells the requests' callers the outcome.
+func (w *writer) finish(requests []*request, err error) {
+	for _, q := range requests {
+		if err != nil {
+			q.last, q.err = 0, err
+			if q.run != "" {
+				q.err = fmt.Errorf("appending to run %s: %w", q.run, err)
+			}
+		}
+		close(q.done)
+	}
+}
+
+// tryGroup does requests in a transaction, and notes whether that failed.
+func (w *writer) tryGroup(requests []*request) error {
+	g := &group{writer: w, ctx: context.Background(), counts: make(map[countKey]int64)}
+	err := g.do(requests)
+	if err == nil {
+		w.store.failure.Store(nil)
+		g.publish()
+		return nil
+	}
+	err = w.store.dialect.explain(err)
+	w.forget(g)
+	uncertain := false
+	if g.committing {
+		if committed, findErr := w.findCommitted(requests); findErr != nil {
+			uncertain = true
+		} else if committed {
+			g.publish()
+			return nil
+		}
+	}
+	switch {
+	case uncertain:
+		err = fmt.Errorf("%w: %w", runlog.ErrUncertain, err)
+	case !errors.Is(err, runlog.ErrDiskFull) && !errors.Is(err, runlog.ErrCorrupt):
+		err = fmt.Errorf("%w: %w", runlog.ErrUnavailable, err)
+	}
+	w.store.failure.Store(&err)
+	return err
+}
+
+// forget drops what the writer keeps after a failed transaction, and its connection.
+func (w *writer) forget(g *group) {
+	w.rows = rowCache{}
+	w.heads = g.headsBefore
+	w.disconnect()
+}
+
+func (w *writer) disconnect() {
+	for query, stmt := range w.stmts { // otherwise the connection can't be closed
+		_ = stmt.Close()
+		delete(w.stmts, query)
+	}
+	if w.conn != nil {
+		_, _ = w.conn.ExecContext(context.Background(), "ROLLBACK") // fails if there is none
+		_ = w.conn.Raw(func(any) error { return driver.ErrBadConn })
+		_ = w.conn.Close()
+	}
+	w.conn, w.synced = nil, false
+}
+
+// findCommitted reports whether the requests were committed although that failed.
+func (w *writer) findCommitted(requests []*request) (bool, error) {
+	ctx := context.Background()
+	if err := w.connect(ctx); err != nil {
+		return false, err
+	}
+	if err := w.readMeta(ctx); err != nil {
+		return false, err
+	}
+	for _, q := range requests {
+		if len(q.entries) == 0 || q.err != nil {
+			continue
+		}
+		var n int
+		err := w.conn.QueryRowContext(ctx, "SELECT count(*) FROM entries e JOIN runs r ON r.num = e.run WHERE r.id = $1 AND e.first = $2 AND e.token = $3",
+			toText(q.run), q.entries[0].Seq, q.token).Scan(&n)
+		return n > 0, err
+	}
+	return false, nil // deletions, which may be repeated
+}
+
+func (w *writer) close() {
+	w.disconnect()
+	w.rows = rowCache{}
+}
+
+// stmt returns a prepared statement.
+func (w *writer) stmt(ctx context.Context, query string) (*sql.Stmt, error) {
+	if s := w.stmts[query]; s != nil {
+		return s, nil
+	}
+	s, err := w.conn.PrepareContext(ctx, query)
+	if err == nil {
+		w.stmts[query] = s
+	}
+	return s, err
+}
+
+// exec executes a statement and returns how many rows it changed.
+func (w *writer) exec(ctx context.Context, query string, args ...any) (int64, error) {
+	s, err := w.stmt(ctx, query)
+	if err != nil {
+		return 0, err
+	}
+	if w.fault != nil {
+		if err := w.fault(query, false); err != nil {
+			return 0, err
+		}
+	}
+	res, err := s.ExecContext(ctx, args...)
+	if err == nil && w.fault != nil {
+		err = w.fault(query, true)
+	}
+	if err != nil {
+		return 0, err
+	}
+	return res.RowsAffected()
+}
+
+// queryRow executes a query for one row and scans it.
+func (w *writer) queryRow(ctx context.Context, query string, scan func(scanner) error, args ...any) error {
+	s, err := w.stmt(ctx, query)
+	if err != nil {
+		return err
+	}
+	return scan(s.QueryRowContext(ctx, args...))
+}
+
+// A rowCache has the rows that were written last: those of the current generation, and those
+// of the one before.
+type rowCache struct{ young, old map[string]*liveRun }
+
+const maxGeneration = 1024
+
+func (c *rowCache) get(id string) *liveRun {
+	r := c.young[id]
+	if r == nil {
+		if r = c.old[id]; r != nil {
+			c.put(r)
+		}
+	}
+	return r
+}
+
+func (c *rowCache) put(r *liveRun) {
+	if c.young == nil || len(c.young) >= maxGeneration {
+		c.young, c.old = make(map[string]*liveRun), c.young
+	}
+	c.young[r.ID] = r
+}
+
+func (c *rowCache) remove(id string) {
+	delete(c.young, id)
+	delete(c.old, id)
+}
