@@ -86,14 +86,6 @@ func UserIDs(name string) []string {
 	return []string{name, userPrefix + name}
 }
 
-// Names returns the names of which a caller is the user; see [IsUser].
-func Names(c generators.Caller) []string {
-	if name, ok := strings.CutPrefix(c.ID, userPrefix); ok && !isBeamID(name) {
-		return []string{c.ID, name}
-	}
-	return []string{c.ID}
-}
-
 // OwnerID returns the id of the owner that a log names, which an earlier version may
 // have written.
 func OwnerID(recorded string) string {

@@ -64,7 +64,11 @@ func (m *Memory) ReadAll(ctx context.Context) (unreadable map[string]error, err 
 		if unreadable[a.Run] != nil {
 			continue
 		}
-		if err := m.add(a.Run, a.Entries); err != nil {
+		err := checkStart(m.rows[a.Run], a.Entries)
+		if err == nil {
+			err = m.add(a.Run, a.Entries, true)
+		}
+		if err != nil {
 			unreadable[a.Run] = err
 			m.replace(m.rows[a.Run], nil)
 		}
@@ -72,14 +76,21 @@ func (m *Memory) ReadAll(ctx context.Context) (unreadable map[string]error, err 
 	return unreadable, nil
 }
 
-// add adds what entries that follow in the log mean to the row of a run. Callers hold mu.
-func (m *Memory) add(run string, entries []runlog.Entry) error {
+// checkStart returns an error if the first entries of a run don't begin with its start.
+func checkStart(row *memoryRow, entries []runlog.Entry) error {
+	if row == nil && entries[0].Kind != runlog.KindStarted {
+		return errors.New("its log does not begin with its start")
+	}
+	return nil
+}
+
+// add adds what entries that follow in the log mean to the row of a run. Unless strict is set,
+// those that can't be read mean nothing. Callers hold mu.
+func (m *Memory) add(run string, entries []runlog.Entry, strict bool) error {
 	old, row := m.rows[run], &memoryRow{Row: Row{ID: run}}
 	switch {
 	case old != nil:
 		row.num, row.Run = old.num, old.Run.Clone()
-	case entries[0].Kind != runlog.KindStarted:
-		return errors.New("its log does not begin with its start")
 	default:
 		row.num = m.next
 		m.next++
@@ -89,10 +100,10 @@ func (m *Memory) add(run string, entries []runlog.Entry) error {
 			return fmt.Errorf("%w: entry %d follows entry %d", runlog.ErrCorrupt, e.Seq, row.Last)
 		}
 		e, err := m.loadData(run, e)
-		if err != nil {
-			return err
+		if err == nil {
+			_, err = row.Apply(e)
 		}
-		if _, err := row.Apply(e); err != nil && !errors.Is(err, runstate.ErrCannotFollow) {
+		if strict && err != nil && !errors.Is(err, runstate.ErrCannotFollow) {
 			return err
 		}
 	}
@@ -102,6 +113,7 @@ func (m *Memory) add(run string, entries []runlog.Entry) error {
 
 // Append implements [runlog.Log].
 func (m *Memory) Append(ctx context.Context, run string, after uint64, entries ...runlog.Entry) (uint64, error) {
+	entries = number(after, entries) // so that the log and the row have the same times
 	last, err := m.Log.Append(ctx, run, after, entries...)
 	var conflict *runlog.ConflictError
 	m.mu.Lock()
@@ -110,12 +122,12 @@ func (m *Memory) Append(ctx context.Context, run string, after uint64, entries .
 	case errors.As(err, &conflict) || err == nil && row != nil && row.Last != after:
 		return last, errors.Join(err, m.readMissed(ctx, run))
 	case err == nil && len(entries) > 0:
-		return last, m.add(run, number(after, entries))
+		return last, m.add(run, entries, false)
 	}
 	return last, err
 }
 
-// number returns the entries with their ordinals.
+// number returns the entries with their ordinals and times.
 func number(after uint64, entries []runlog.Entry) []runlog.Entry {
 	numbered := slices.Clone(entries)
 	for i := range numbered {
@@ -135,7 +147,7 @@ func (m *Memory) readMissed(ctx context.Context, run string) error {
 	}
 	for batch, err := range m.Log.Read(ctx, run, last) {
 		if err == nil {
-			err = m.add(run, batch)
+			err = m.add(run, batch, false)
 		}
 		if err != nil {
 			return err

@@ -48,7 +48,9 @@ type Run struct {
 	Sleeps []*Sleep // in progress, in the order in which they began
 	// Queued means that the run hasn't begun, because it waits for another one with its key.
 	Queued bool
-	Epoch  int // of the latest claim
+	// Epoch and Program are those of the latest claim.
+	Epoch   int
+	Program string
 	// TimeSpent is how long the run had worked when that was recorded last.
 	TimeSpent time.Duration
 	// HasNewEvents reports whether the run has gone on since its last call: it has yielded
@@ -248,6 +250,7 @@ func (f *fold) Claimed(_ runlog.Entry, c runlog.Claimed) error {
 	if c.Epoch > f.Epoch {
 		f.Epoch, f.Superseded = c.Epoch, true
 	}
+	f.Program = c.Program
 	return nil
 }
 

@@ -10,6 +10,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/photon-beam/beam/internal/runlist"
 	"github.com/photon-beam/beam/internal/runlog"
 	"github.com/photon-beam/beam/internal/runstate"
 )
@@ -130,7 +131,7 @@ func (c *checker) checkRuns(ctx context.Context) error {
 func (c *checker) checkRun(ctx context.Context, stored storedRun) {
 	c.Runs++
 	text, _ := stored.values[0].(string)
-	r := &liveRun{Run: Run{ID: fromText(text), num: stored.num}}
+	r := &liveRun{run: run{Row: runlist.Row{ID: fromText(text)}, num: stored.num}}
 	err := c.foldEntries(ctx, r)
 	if err == nil {
 		err = c.compareRow(stored, r)
@@ -213,16 +214,17 @@ func (c *checker) checkAsks(ctx context.Context, r *liveRun) error {
 		owner      string
 		asked      int64
 		restricted int64
+		called     int64
 	}
 	var got, want []askRow
-	err := c.query(ctx, "SELECT seq, owner, asked, restricted FROM asks WHERE run = $1 ORDER BY seq", func(row scanner) error {
+	err := c.query(ctx, "SELECT seq, owner, asked, restricted, called FROM asks WHERE run = $1 ORDER BY seq", func(row scanner) error {
 		var a askRow
-		err := row.Scan(&a.seq, &a.owner, &a.asked, &a.restricted)
+		err := row.Scan(&a.seq, &a.owner, &a.asked, &a.restricted, &a.called)
 		got = append(got, a)
 		return err
 	}, r.num)
 	for _, a := range r.Asks {
-		want = append(want, askRow{a.Seq, toText(r.Owner()), toNanos(a.AskedAt), toInt(a.Audience != nil)})
+		want = append(want, askRow{a.Seq, toText(r.Owner()), toNanos(a.AskedAt), toInt(a.Audience != nil), isCalled(a)})
 		if err == nil {
 			err = c.checkAudience(ctx, r, a)
 		}

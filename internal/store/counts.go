@@ -4,7 +4,9 @@ import (
 	"cmp"
 	"context"
 	"slices"
+	"strings"
 
+	"github.com/photon-beam/beam/internal/runlist"
 	"github.com/photon-beam/beam/internal/runstate"
 )
 
@@ -24,64 +26,67 @@ func ownerText(owner string) string {
 
 // What is counted apart from runs by state.
 const (
-	countAsks  = "asks"  // open questions
-	countEnded = "ended" // runs
-	countBytes = "bytes" // of the entries of ended runs
+	countAsks   = "asks"    // open questions
+	countPhoton = "photon:" // and its name: unfinished runs of everyone
 )
 
-// Counts are numbers of an owner's runs, or of all.
-type Counts struct {
-	Runs       map[runstate.State]int
-	OpenAsks   int
-	Ended      int   // runs
-	EndedBytes int64 // of the entries of ended runs
+// CountRuns implements [runlist.Rows].
+func (s *Store) CountRuns(ctx context.Context) (map[runstate.State]int, error) {
+	runs, _, err := s.counts(ctx, Everyone)
+	return runs, err
 }
 
-// All returns how many runs there are.
-func (c *Counts) All() (n int) {
-	for _, in := range c.Runs {
-		n += in
+// CountOf implements [runlist.Rows].
+func (s *Store) CountOf(ctx context.Context, owner string) (c runlist.Counts, err error) {
+	if owner == "" {
+		owner = Everyone
 	}
-	return n
+	runs, asks, err := s.counts(ctx, owner)
+	c.Asks = asks
+	for state, n := range runs {
+		c.Runs += n
+		if !state.Ended() {
+			c.Unfinished += n
+		}
+	}
+	return c, err
 }
 
-// Unfinished returns how many runs have not ended.
-func (c *Counts) Unfinished() int { return c.All() - c.Ended }
+// CountPhotons implements [runlist.Rows].
+func (s *Store) CountPhotons(ctx context.Context) (map[string]int, error) {
+	counts := make(map[string]int)
+	err := s.eachCount(ctx, Everyone, func(what string, n int) {
+		if name, ok := strings.CutPrefix(what, countPhoton); ok {
+			counts[fromText(name)] = n
+		}
+	})
+	return counts, err
+}
 
-// Counts returns the counts of an owner, or of [Everyone]. They are kept, not counted.
-func (s *Store) Counts(ctx context.Context, owner string) (Counts, error) {
-	c := Counts{Runs: make(map[runstate.State]int)}
+// counts returns how many runs an owner, or [Everyone], has in each state, and how many open
+// questions. They are kept, not counted.
+func (s *Store) counts(ctx context.Context, owner string) (runs map[runstate.State]int, asks int, err error) {
+	runs = make(map[runstate.State]int)
+	err = s.eachCount(ctx, owner, func(what string, n int) {
+		switch {
+		case what == countAsks:
+			asks = n
+		case !strings.HasPrefix(what, countPhoton):
+			runs[runstate.State(what)] = n
+		}
+	})
+	return runs, asks, err
+}
+
+func (s *Store) eachCount(ctx context.Context, owner string, add func(what string, n int)) error {
 	err := s.readers.query(ctx, "SELECT what, n FROM counts WHERE owner = $1", []any{ownerText(owner)}, func(row scanner) error {
 		var what string
 		var n int64
 		err := row.Scan(&what, &n)
-		switch what {
-		case countAsks:
-			c.OpenAsks = int(n)
-		case countEnded:
-			c.Ended = int(n)
-		case countBytes:
-			c.EndedBytes = n
-		default:
-			c.Runs[runstate.State(what)] = int(n)
-		}
+		add(what, int(n))
 		return err
 	})
-	return c, s.readError(err)
-}
-
-// OwnersWithEnded returns owners with more than so many ended runs, those with the most first.
-func (s *Store) OwnersWithEnded(ctx context.Context, more int) ([]string, error) {
-	var owners []string
-	err := s.readers.query(ctx, "SELECT owner FROM counts WHERE what = 'ended' AND n > $1 ORDER BY n DESC LIMIT $2", []any{more, pageRows}, func(row scanner) error {
-		var owner string
-		if err := row.Scan(&owner); err != nil || owner == Everyone {
-			return err
-		}
-		owners = append(owners, fromText(owner))
-		return nil
-	})
-	return owners, s.readError(err)
+	return s.readError(err)
 }
 
 func (g *group) add(owner, what string, n int64) {
@@ -96,16 +101,15 @@ func (g *group) countChange(before *savedRun, now *liveRun) {
 		g.count(before, -1)
 	}
 	if now != nil {
-		g.count(&savedRun{now.columns(), now.Last, now.digest, now.Bytes, now.Asks}, +1)
+		g.count(now.now(), +1)
 	}
 }
 
 func (g *group) count(r *savedRun, sign int64) {
 	g.add(r.owner, string(r.state), sign)
 	g.add(r.owner, countAsks, sign*int64(len(r.asks)))
-	if r.ended != nil {
-		g.add(r.owner, countEnded, sign)
-		g.add(r.owner, countBytes, sign*r.bytes)
+	if r.ended == nil {
+		g.counts[countKey{Everyone, countPhoton + r.photon}] += sign
 	}
 }
 

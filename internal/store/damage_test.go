@@ -15,6 +15,8 @@ import (
 
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/internal/programtest"
+	"github.com/photon-beam/beam/internal/runlist"
+	"github.com/photon-beam/beam/internal/runlist/runlisttest"
 	"github.com/photon-beam/beam/internal/runlog"
 	"github.com/photon-beam/beam/internal/store"
 )
@@ -70,7 +72,7 @@ func smallStore(t *testing.T) (killed, closed folder, content string) {
 		startRun(t, s, run, runlog.Started{Owner: []string{"ada", "bob"}[i%2], Durable: true, IdempotencyKey: run})
 		for last = 1; last < 6; {
 			var err error
-			if last, err = s.Append(t.Context(), run, last, randomEntry(r, last)); err != nil {
+			if last, err = s.Append(t.Context(), run, last, runlisttest.RandomEntry(r, last)); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -105,16 +107,22 @@ func readEverything(t *testing.T, s *store.Store) string {
 			}
 			fmt.Fprintln(&b, err)
 		}
-		row, err := s.Run(t.Context(), run)
+		row, err := s.Row(t.Context(), run)
 		if err == nil {
-			fmt.Fprintln(&b, describe(row.Run))
+			fmt.Fprintln(&b, runlisttest.Describe(row.Run))
 		}
 	}
-	for _, owner := range []string{"ada", "bob", "user:eve", store.Everyone} {
-		runs, err := s.ListRuns(t.Context(), owner, store.RunPosition{}, 100)
-		asks, askErr := s.ListAsks(t.Context(), owner, store.AskPosition{}, 100)
-		counts, countErr := s.Counts(t.Context(), owner)
-		fmt.Fprintln(&b, ids(runs), err, askIDs(asks), askErr, counts, countErr)
+	for _, owner := range []string{"ada", "bob", "user:eve", ""} {
+		runs, err := s.RunsOf(t.Context(), owner, runlist.Position{}, 100)
+		asks, askErr := s.Asks(t.Context(), runlist.AskFilter{Owner: owner}, runlist.Position{}, 100)
+		counts, countErr := s.CountOf(t.Context(), owner)
+		for _, r := range runs {
+			fmt.Fprintln(&b, r.ID)
+		}
+		for _, a := range asks {
+			fmt.Fprintln(&b, a.ID())
+		}
+		fmt.Fprintln(&b, err, askErr, counts, countErr)
 	}
 	return b.String()
 }

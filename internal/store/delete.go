@@ -31,7 +31,7 @@ func (g *group) deleteRuns(q *request) error {
 
 func (g *group) deleteRun(r *liveRun) error {
 	for _, a := range r.saved.asks {
-		if err := g.deleteAsk(r, a); err != nil {
+		if err := g.deleteAsk(r, &a); err != nil {
 			return err
 		}
 	}

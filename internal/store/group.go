@@ -6,6 +6,7 @@ import (
 	"errors"
 	"slices"
 
+	"github.com/photon-beam/beam/internal/runlist"
 	"github.com/photon-beam/beam/internal/runlog"
 	"github.com/photon-beam/beam/internal/runstate"
 )
@@ -25,7 +26,7 @@ type group struct {
 
 // A liveRun is a row with what the database has of it.
 type liveRun struct {
-	Run
+	run
 	digest digest
 	saved  *savedRun // nil if it has no row yet
 
@@ -37,12 +38,18 @@ type savedRun struct {
 	columns
 	head   uint64
 	digest digest
-	bytes  int64
-	asks   []*runstate.Ask
+	asks   []runstate.Ask
 }
 
-func (r *liveRun) save() {
-	r.saved = &savedRun{r.columns(), r.Last, r.digest, r.Bytes, slices.Clone(r.Asks)}
+func (r *liveRun) save() { r.saved = r.now() }
+
+// now returns what the rows of the run are to say.
+func (r *liveRun) now() *savedRun {
+	s := &savedRun{columns: r.columns(), head: r.Last, digest: r.digest}
+	for _, a := range r.Asks {
+		s.asks = append(s.asks, *a)
+	}
+	return s
 }
 
 // do does the requests and commits.
@@ -123,9 +130,9 @@ func (g *group) load(id string) (*liveRun, error) {
 	}
 	r := &liveRun{}
 	err := g.queryRow(g.ctx, "SELECT "+runColumns+" FROM runs r WHERE r.id = $1", func(row scanner) error {
-		run, d, err := scanRun(row)
+		found, d, err := scanRun(row)
 		if err == nil {
-			r.Run, r.digest = *run, d
+			r.run, r.digest = *found, d
 		}
 		return err
 	}, toText(id))
@@ -151,7 +158,7 @@ func (g *group) append(q *request) (last uint64, failed, err error) {
 	case r == nil && len(q.entries) == 0:
 		return 0, nil, nil
 	case r == nil:
-		r = &liveRun{Run: Run{ID: q.run}}
+		r = &liveRun{run: run{Row: runlist.Row{ID: q.run}}}
 		g.rows.put(r)
 	case r.Last != q.after:
 		return r.Last, &runlog.ConflictError{Run: q.run, After: q.after, Last: r.Last}, nil
@@ -284,10 +291,10 @@ func (g *group) findByIdempotency(r *liveRun) (id string, err error) {
 	return fromText(id), err
 }
 
-// writeAsks writes the rows of questions that were opened or settled.
+// writeAsks writes the rows of questions that were opened, settled, or put to a model.
 func (g *group) writeAsks(r *liveRun) error {
 	owner := toText(r.Owner())
-	var saved []*runstate.Ask
+	var saved []runstate.Ask
 	if r.saved != nil {
 		saved = r.saved.asks
 		if r.saved.owner != owner && len(saved) > 0 {
@@ -296,26 +303,35 @@ func (g *group) writeAsks(r *liveRun) error {
 			}
 		}
 	}
-	for _, a := range saved {
-		if r.FindAsk(a.Seq) == nil {
-			if err := g.deleteAsk(r, a); err != nil {
+	for i := range saved {
+		if r.FindAsk(saved[i].Seq) == nil {
+			if err := g.deleteAsk(r, &saved[i]); err != nil {
 				return err
 			}
 		}
 	}
 	for _, a := range r.Asks {
-		if !slices.ContainsFunc(saved, func(s *runstate.Ask) bool { return s.Seq == a.Seq }) {
-			if err := g.insertAsk(r, a); err != nil {
-				return err
-			}
+		i := slices.IndexFunc(saved, func(s runstate.Ask) bool { return s.Seq == a.Seq })
+		var err error
+		switch {
+		case i < 0:
+			err = g.insertAsk(r, a)
+		case isCalled(a) != isCalled(&saved[i]):
+			_, err = g.exec(g.ctx, "UPDATE asks SET called = $1 WHERE run = $2 AND seq = $3", isCalled(a), r.num, a.Seq)
+		}
+		if err != nil {
+			return err
 		}
 	}
 	return nil
 }
 
+// isCalled returns 1 if a model has been called for a question.
+func isCalled(a *runstate.Ask) int64 { return toInt(a.Call > 0) }
+
 func (g *group) insertAsk(r *liveRun, a *runstate.Ask) error {
 	asked := toNanos(a.AskedAt)
-	_, err := g.exec(g.ctx, "INSERT INTO asks (run, seq, owner, asked, restricted) VALUES ($1, $2, $3, $4, $5)", r.num, a.Seq, toText(r.Owner()), asked, toInt(a.Audience != nil))
+	_, err := g.exec(g.ctx, "INSERT INTO asks (run, seq, owner, asked, restricted, called) VALUES ($1, $2, $3, $4, $5, $6)", r.num, a.Seq, toText(r.Owner()), asked, toInt(a.Audience != nil), isCalled(a))
 	for _, who := range namedBy(a.Audience) {
 		if err == nil {
 			_, err = g.exec(g.ctx, "INSERT INTO audience (who, asked, run, seq) VALUES ($1, $2, $3, $4)", who, asked, r.num, a.Seq)

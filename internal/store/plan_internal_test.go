@@ -1,6 +1,7 @@
 package store
 
 import (
+	"context"
 	"fmt"
 	"maps"
 	"slices"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/runlist"
 	"github.com/photon-beam/beam/internal/runlog"
 )
 
@@ -33,23 +35,23 @@ func TestStatementsUseIndexes(t *testing.T) {
 	}
 	for range s.Runs(ctx) {
 	}
-	for _, owner := range []string{"ada", Everyone} {
-		_, _ = s.ListRuns(ctx, owner, RunPosition{}, 1)
-		_, _ = s.ListAsks(ctx, owner, AskPosition{}, 1)
-		_, _ = s.Counts(ctx, owner)
-		for range s.EndedRuns(ctx, owner) {
+	p := runlist.Position{}
+	for _, owner := range []string{"ada", ""} {
+		_, _ = s.RunsOf(ctx, owner, p, 1)
+		_, _ = s.CountOf(ctx, owner)
+		for _, f := range []runlist.AskFilter{{}, {Restricted: true}, {Called: true}, {Names: []string{"id:user:eve", "role:ops"}}} {
+			f.Owner = owner
+			_, _ = s.Asks(ctx, f, p, 1)
 		}
 	}
-	_, _ = s.Run(ctx, "r")
-	_, _ = s.RunByKey(ctx, "ada", "k")
-	_, _ = s.ListRestricted(ctx, AskPosition{}, 1)
-	_, _ = s.ListAnswerable(ctx, generators.Caller{ID: "user:eve", Roles: []string{"ops"}}, AskPosition{}, 1)
-	_, _ = s.Due(ctx, time.Now(), 1)
-	_, _ = s.NextDue(ctx)
-	_, _ = s.Queue(ctx, "p", "k", 1)
-	for range s.NeedingWorker(ctx) {
+	_, _ = s.Row(ctx, "r")
+	_, _ = s.FindStarted(ctx, "ada", "k")
+	_, _ = s.FirstOf(ctx, "p", "k")
+	for _, list := range []func(context.Context, runlist.Position, int) ([]*runlist.Row, error){s.Unfinished, s.Queued, s.Ended, s.Due} {
+		_, _ = list(ctx, p, 1)
 	}
-	_, _ = s.OwnersWithEnded(ctx, 1)
+	_, _ = s.CountAsks(ctx, time.Now())
+	_, _ = s.CountPhotons(ctx)
 	_, _ = s.isGone(ctx, 1)
 	if err := s.Delete(ctx, "r"); err != nil {
 		t.Fatal(err)

@@ -3,132 +3,46 @@ package store
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/audience"
-	"github.com/photon-beam/beam/internal/callers"
+	"github.com/photon-beam/beam/internal/runlist"
 	"github.com/photon-beam/beam/internal/runlog"
 	"github.com/photon-beam/beam/internal/runstate"
 )
 
-// A Run is a row: what the entries of a run have led to.
-type Run struct {
-	ID string
-	runstate.Run
-	Program string // that claimed it last; see [runlog.Claimed]
-
-	// StateChanged is when State changed last, LatestStatus the latest status, truncated to
-	// 200 bytes, and End how the run ended, without the result. They are set only for runs
-	// with a promised retention; see [runlog.Started].
-	StateChanged time.Time
-	LatestStatus string
-	End          *runlog.Finished
-
+// A run is a row and its number.
+type run struct {
+	runlist.Row
 	num int64
 }
 
-// Owner returns the id of the run's owner.
-func (r *Run) Owner() string {
-	if r.Adopter != nil {
-		return r.Adopter.ID
-	}
-	return r.Start.Owner
-}
-
-// Due returns when the first question expires or sleep ends; zero for never.
-func (r *Run) Due() (first time.Time) {
-	for _, a := range r.Asks {
-		first = earlier(first, a.Deadline)
-	}
-	for _, s := range r.Sleeps {
-		first = earlier(first, s.Until)
-	}
-	return first
-}
-
-func earlier(a, b time.Time) time.Time {
-	if a.IsZero() || !b.IsZero() && b.Before(a) {
-		return b
-	}
-	return a
-}
-
-// NeedsWorker reports whether a worker has something to do for the run, be it only to end it
-// because its process is gone. A durable run that only waits or sleeps needs none.
-func (r *Run) NeedsWorker() bool {
-	rests := !r.Queued && (r.State == runstate.Waiting || r.State == runstate.Sleeping) && !r.HasNewEvents
-	return !r.State.Ended() && !(rests && r.Start.Durable)
-}
-
-const (
-	kindStatus     runlog.Kind = "status"
-	maxStatusBytes             = 200
-)
-
 // apply applies the next entry as far as possible.
-func (r *Run) apply(e runlog.Entry) runstate.Change {
-	c, _ := r.Apply(e) // the log holds whatever was appended
-	if e.Kind == runlog.KindClaimed {
-		if claimed, err := runlog.Decode[runlog.Claimed](e); err == nil {
-			r.Program = claimed.Program
-		}
-	}
-	if r.Start.RetainFor > 0 {
-		r.applyPolled(e, c)
-	}
-	return c
-}
-
-// applyPolled applies what is kept only for runs with a promised retention.
-func (r *Run) applyPolled(e runlog.Entry, c runstate.Change) {
-	if r.State != c.From {
-		r.StateChanged = e.Time.Round(0)
-	}
-	switch e.Kind {
-	case kindStatus:
-		if s, err := runlog.Decode[generators.StatusEvent](e); err == nil {
-			r.LatestStatus = truncate(s.Text)
-		}
-	case runlog.KindFinished:
-		if end, err := runlog.Decode[runlog.Finished](e); err == nil {
-			end.Result, end.ResultPreview, end.Content = nil, "", nil
-			r.End = &end
-		}
-	}
-}
-
-// truncate returns the beginning of a status.
-func truncate(s string) string {
-	if len(s) <= maxStatusBytes {
-		return s
-	}
-	n := maxStatusBytes
-	for n > 0 && !utf8.RuneStart(s[n]) {
-		n--
-	}
-	return s[:n]
+func (r *run) apply(e runlog.Entry) {
+	_, _ = r.Apply(e) // the log holds whatever was appended
 }
 
 // A folded run is the part of a row that is in no column of its own, as JSON.
 type folded struct {
-	Start        runlog.Started          `json:"s"`
-	Owner        string                  `json:"o,omitempty"` // who started the run, if that isn't the owner
-	Adopter      *generators.Caller      `json:"by,omitempty"`
-	Events       int                     `json:"n,omitempty"`
-	Reason       runlog.UnansweredReason `json:"why,omitempty"`
-	Error        string                  `json:"err,omitempty"`
-	Asks         []foldedAsk             `json:"a,omitempty"`
-	Sleeps       []runstate.Sleep        `json:"z,omitempty"`
-	TimeSpent    time.Duration           `json:"t,omitempty"`
-	HasNewEvents bool                    `json:"e,omitempty"`
-	Repeated     map[string]uint64       `json:"r,omitempty"`
-	Program      string                  `json:"p,omitempty"`
-	StateChanged int64                   `json:"c,omitempty"`
-	LatestStatus string                  `json:"l,omitempty"`
-	End          *runlog.Finished        `json:"f,omitempty"`
+	Start        runlog.Started               `json:"s"`
+	Owner        string                       `json:"o,omitempty"` // who started the run, if that isn't the owner
+	Adopter      *generators.Caller           `json:"by,omitempty"`
+	Events       int                          `json:"n,omitempty"`
+	Reason       runlog.UnansweredReason      `json:"why,omitempty"`
+	Error        string                       `json:"err,omitempty"`
+	Asks         []foldedAsk                  `json:"a,omitempty"`
+	Sleeps       []runstate.Sleep             `json:"z,omitempty"`
+	TimeSpent    time.Duration                `json:"t,omitempty"`
+	HasNewEvents bool                         `json:"e,omitempty"`
+	Repeated     map[string]uint64            `json:"r,omitempty"`
+	Attempts     map[string]*runstate.Attempt `json:"at,omitempty"`
+	Program      string                       `json:"p,omitempty"`
+	Changed      int64                        `json:"c,omitempty"` // if that isn't the start
+	Status       string                       `json:"l,omitempty"`
+	End          *runlog.Finished             `json:"f,omitempty"`
 }
 
 type foldedAsk struct {
@@ -142,19 +56,19 @@ type foldedAsk struct {
 }
 
 // fold returns the JSON of what is in no column.
-func (r *Run) fold() ([]byte, error) {
+func (r *run) fold() ([]byte, error) {
 	f := folded{
 		Start: r.Start, Adopter: r.Adopter, Events: r.Events, Reason: r.Reason, Error: r.Error,
-		TimeSpent: r.TimeSpent, HasNewEvents: r.HasNewEvents, Repeated: r.Repeated,
-		Program: r.Program, LatestStatus: r.LatestStatus, End: r.End,
+		TimeSpent: r.TimeSpent, HasNewEvents: r.HasNewEvents, Repeated: r.Repeated, Attempts: r.Attempts,
+		Program: r.Program, Status: r.Status, End: r.End,
 	}
 	if r.Adopter != nil {
 		f.Owner = r.Start.Owner
 	}
-	f.Start.Photon, f.Start.Owner, f.Start.Exclusive, f.Start.Args = "", "", "", nil
-	if !r.StateChanged.IsZero() {
-		f.StateChanged = toNanos(r.StateChanged)
+	if !r.ChangedAt.Equal(r.StartedAt) {
+		f.Changed = toNanos(r.ChangedAt)
 	}
+	f.Start.Photon, f.Start.Owner, f.Start.Exclusive, f.Start.Args = "", "", "", nil
 	for _, a := range r.Asks {
 		f.Asks = append(f.Asks, foldedAsk{a.Seq, toNanos(a.AskedAt), a.Deadline, a.Audience, a.Call, a.Calling, a.Version})
 	}
@@ -165,20 +79,20 @@ func (r *Run) fold() ([]byte, error) {
 }
 
 // unfold sets what is in no column.
-func (r *Run) unfold(raw []byte) error {
+func (r *run) unfold(raw []byte) error {
 	var f folded
 	if err := json.Unmarshal(raw, &f); err != nil {
 		return fmt.Errorf("%w: the row of run %s: %w", runlog.ErrCorrupt, r.ID, err)
 	}
 	f.Start.Photon, f.Start.Owner, f.Start.Exclusive, f.Start.Args = r.Start.Photon, r.Start.Owner, r.Start.Exclusive, nil
 	r.Start, r.Adopter, r.Events, r.Reason, r.Error = f.Start, f.Adopter, f.Events, f.Reason, f.Error
-	r.TimeSpent, r.HasNewEvents, r.Repeated = f.TimeSpent, f.HasNewEvents, f.Repeated
-	r.Program, r.LatestStatus, r.End = f.Program, f.LatestStatus, f.End
+	r.TimeSpent, r.HasNewEvents, r.Repeated, r.Attempts = f.TimeSpent, f.HasNewEvents, f.Repeated, f.Attempts
+	r.Program, r.Status, r.End = f.Program, f.Status, f.End
 	if r.Adopter != nil {
 		r.Start.Owner = f.Owner
 	}
-	if f.StateChanged != 0 {
-		r.StateChanged = time.Unix(0, f.StateChanged)
+	if r.ChangedAt = r.StartedAt; f.Changed != 0 {
+		r.ChangedAt = time.Unix(0, f.Changed)
 	}
 	for _, a := range f.Asks {
 		r.Asks = append(r.Asks, &runstate.Ask{Seq: a.Seq, AskedAt: time.Unix(0, a.Asked), Deadline: a.Deadline, Audience: a.Audience, Call: a.Call, Calling: a.Calling, Version: a.Version})
@@ -195,9 +109,9 @@ const runColumns = "r.num, r.id, r.owner, r.photon, r.started, r.state, r.ended,
 type scanner interface{ Scan(...any) error }
 
 // scanRun scans runColumns, after the columns for more.
-func scanRun(rows scanner, more ...any) (*Run, digest, error) {
+func scanRun(rows scanner, more ...any) (*run, digest, error) {
 	var (
-		r                     Run
+		r                     run
 		id, owner, photon     string
 		started, head, queued int64
 		ended                 *int64
@@ -229,6 +143,7 @@ const unstarted = 0
 // columns are the values of a row that are indexed. The writer compares them to know which
 // rows change.
 type columns struct {
+	photon  string
 	owner   string
 	state   runstate.State
 	started int64
@@ -238,8 +153,8 @@ type columns struct {
 	queued  bool
 }
 
-func (r *Run) columns() columns {
-	c := columns{owner: toText(r.Owner()), state: r.State, ended: nullNanos(r.EndedAt), due: nullNanos(r.Due()), work: r.NeedsWorker(), queued: r.Queued}
+func (r *run) columns() columns {
+	c := columns{photon: toText(r.Start.Photon), owner: toText(r.Owner()), state: r.State, ended: nullNanos(r.EndedAt), due: nullNanos(r.Due()), work: !r.IsAtRest(), queued: r.Queued}
 	if !r.StartedAt.IsZero() {
 		c.started = toNanos(r.StartedAt)
 	}
@@ -255,13 +170,13 @@ func columnNames(columns string) []string { return strings.Split(columns, ", ") 
 func (r *liveRun) values(fold []byte) []any {
 	c := r.columns()
 	return []any{
-		toText(r.ID), c.owner, toText(r.Start.Photon), c.started, string(c.state), c.ended, c.due, toInt(c.work), int64(r.Epoch), int64(r.Last),
+		toText(r.ID), c.owner, c.photon, c.started, string(c.state), c.ended, c.due, toInt(c.work), int64(r.Epoch), int64(r.Last),
 		r.digest[:], r.Bytes, r.idempotency(), nullText(r.Start.Exclusive), toInt(c.queued), fold,
 	}
 }
 
 // idempotency returns the value of the column idem, nil if there is no key.
-func (r *Run) idempotency() any {
+func (r *run) idempotency() any {
 	if r.Start.IdempotencyKey == "" {
 		return nil
 	}
@@ -290,32 +205,15 @@ func toInt(b bool) int64 {
 	return 0
 }
 
-// namedBy returns the keys under which an audience names people, in the table audience.
+// namedBy returns the names that an audience has in the table audience.
 func namedBy(a *audience.Audience) (all []string) {
 	if a == nil {
 		return nil
 	}
-	seen := make(map[string]bool)
-	for _, w := range a.From {
-		key := "u:" + w.User
-		if w.Role != "" {
-			key = "r:" + w.Role
+	for _, name := range a.Names() {
+		if name = toText(name); !slices.Contains(all, name) {
+			all = append(all, name)
 		}
-		if key = toText(key); !seen[key] {
-			seen[key] = true
-			all = append(all, key)
-		}
-	}
-	return all
-}
-
-// namesOf returns the keys under which an audience may name a caller.
-func namesOf(c generators.Caller) (all []string) {
-	for _, name := range callers.Names(c) {
-		all = append(all, toText("u:"+name))
-	}
-	for _, role := range c.Roles {
-		all = append(all, toText("r:"+role))
 	}
 	return all
 }

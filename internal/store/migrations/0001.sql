@@ -31,10 +31,10 @@ CREATE TABLE runs (
 CREATE INDEX runs_owner     ON runs (owner, started);
 CREATE INDEX runs_started   ON runs (started);
 CREATE INDEX runs_due       ON runs (due) WHERE due IS NOT NULL;
-CREATE INDEX runs_work      ON runs (num) WHERE work = 1;
+CREATE INDEX runs_work      ON runs (started) WHERE work = 1;
+CREATE INDEX runs_queued    ON runs (started) WHERE queued = 1;
 CREATE INDEX runs_exclusive ON runs (photon, exclusive, queued, num) WHERE exclusive IS NOT NULL AND ended IS NULL;
 CREATE INDEX runs_ended     ON runs (ended) WHERE ended IS NOT NULL;
-CREATE INDEX runs_retired   ON runs (owner, ended) WHERE ended IS NOT NULL;
 
 CREATE TABLE entries ( -- a row for each append
 	run    INTEGER NOT NULL,
@@ -52,11 +52,14 @@ CREATE TABLE asks ( -- the open questions
 	owner TEXT NOT NULL,
 	asked INTEGER NOT NULL,
 	restricted INTEGER NOT NULL, -- 1 if it names who may answer
+	called     INTEGER NOT NULL, -- 1 if a model has been called for it
 	PRIMARY KEY (run, seq)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX asks_owner ON asks (owner, asked, run, seq);
 CREATE INDEX asks_asked ON asks (asked, run, seq);
 CREATE INDEX asks_restricted ON asks (asked, run, seq) WHERE restricted = 1;
+CREATE INDEX asks_restricted_owner ON asks (owner, asked, run, seq) WHERE restricted = 1;
+CREATE INDEX asks_called ON asks (asked, run, seq) WHERE called = 1;
 
 CREATE TABLE audience ( -- whom open questions name
 	who   TEXT NOT NULL,
@@ -72,7 +75,6 @@ CREATE TABLE counts ( -- of an owner's runs by state, and so on; see counts.go
 	n     INTEGER NOT NULL,
 	PRIMARY KEY (owner, what)
 ) STRICT, WITHOUT ROWID;
-CREATE INDEX counts_ended ON counts (n) WHERE what = 'ended';
 
 CREATE TABLE deleted ( -- runs whose entries are yet to be deleted
 	run INTEGER PRIMARY KEY
