@@ -3,10 +3,13 @@ package store
 import (
 	"encoding/json"
 	"fmt"
+	"math"
+	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
 
+	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/audience"
 	"github.com/photon-beam/beam/internal/callers"
@@ -114,52 +117,93 @@ func truncate(s string) string {
 
 // A folded run is the part of a row that is in no column of its own, as JSON.
 type folded struct {
-	Start        runlog.Started          `json:"s"`
+	Start        foldedStart             `json:"s"`
 	Owner        string                  `json:"o,omitempty"` // who started the run, if that isn't the owner
 	Adopter      *generators.Caller      `json:"by,omitempty"`
 	Events       int                     `json:"n,omitempty"`
 	Reason       runlog.UnansweredReason `json:"why,omitempty"`
 	Error        string                  `json:"err,omitempty"`
 	Asks         []foldedAsk             `json:"a,omitempty"`
-	Sleeps       []runstate.Sleep        `json:"z,omitempty"`
+	Sleeps       []foldedSleep           `json:"z,omitempty"`
 	TimeSpent    time.Duration           `json:"t,omitempty"`
 	HasNewEvents bool                    `json:"e,omitempty"`
 	Repeated     map[string]uint64       `json:"r,omitempty"`
 	Program      string                  `json:"p,omitempty"`
-	StateChanged int64                   `json:"c,omitempty"`
+	StateChanged moment                  `json:"c,omitzero"`
 	LatestStatus string                  `json:"l,omitempty"`
 	End          *runlog.Finished        `json:"f,omitempty"`
 }
 
+// foldedStart is a [runlog.Started], to which it is converted, so that the compiler says when a
+// field is new.
+type foldedStart struct {
+	Photon         string             `json:"-"`
+	Title          string             `json:"t,omitempty"`
+	Durable        bool               `json:"d,omitempty"`
+	Version        string             `json:"v,omitempty"`
+	Owner          string             `json:"-"`
+	Caller         *generators.Caller `json:"c,omitempty"`
+	Surface        string             `json:"u,omitempty"`
+	Samples        bool               `json:"s,omitempty"`
+	Args           json.RawMessage    `json:"-"`
+	IdempotencyKey string             `json:"i,omitempty"`
+	Exclusive      string             `json:"-"`
+	Trace          *runlog.Trace      `json:"w,omitempty"`
+	ReplayOf       string             `json:"r,omitempty"`
+	RetainFor      ask.Millis         `json:"k,omitempty"`
+}
+
+// foldedAsk is a [runstate.Ask].
 type foldedAsk struct {
 	Seq      uint64             `json:"s"`
-	Asked    int64              `json:"a"`
-	Deadline time.Time          `json:"d,omitzero"`
+	AskedAt  moment             `json:"a"`
+	Deadline moment             `json:"d,omitzero"`
 	Audience *audience.Audience `json:"w,omitempty"`
 	Call     int                `json:"c,omitempty"`
 	Calling  bool               `json:"g,omitempty"`
 	Version  uint64             `json:"v,omitempty"`
 }
 
+// foldedSleep is a [runstate.Sleep].
+type foldedSleep struct {
+	Seq   uint64 `json:"s"`
+	Until moment `json:"u"`
+}
+
+// A moment is a time whose JSON is its nanoseconds since 1970, or text if that is too far
+// away.
+type moment struct{ time.Time }
+
+func (m moment) MarshalJSON() ([]byte, error) {
+	if n := toNanos(m.Time); n != math.MaxInt64 && n != math.MinInt64 {
+		return strconv.AppendInt(nil, n, 10), nil
+	}
+	return m.Time.UTC().MarshalJSON()
+}
+
+func (m *moment) UnmarshalJSON(raw []byte) error {
+	if n, err := strconv.ParseInt(string(raw), 10, 64); err == nil {
+		m.Time = time.Unix(0, n)
+		return nil
+	}
+	return m.Time.UnmarshalJSON(raw)
+}
+
 // fold returns the JSON of what is in no column.
 func (r *Run) fold() ([]byte, error) {
 	f := folded{
-		Start: r.Start, Adopter: r.Adopter, Events: r.Events, Reason: r.Reason, Error: r.Error,
+		Start: foldedStart(r.Start), Adopter: r.Adopter, Events: r.Events, Reason: r.Reason, Error: r.Error,
 		TimeSpent: r.TimeSpent, HasNewEvents: r.HasNewEvents, Repeated: r.Repeated,
-		Program: r.Program, LatestStatus: r.LatestStatus, End: r.End,
+		Program: r.Program, StateChanged: moment{r.StateChanged}, LatestStatus: r.LatestStatus, End: r.End,
 	}
 	if r.Adopter != nil {
 		f.Owner = r.Start.Owner
 	}
-	f.Start.Photon, f.Start.Owner, f.Start.Exclusive, f.Start.Args = "", "", "", nil
-	if !r.StateChanged.IsZero() {
-		f.StateChanged = toNanos(r.StateChanged)
-	}
 	for _, a := range r.Asks {
-		f.Asks = append(f.Asks, foldedAsk{a.Seq, toNanos(a.AskedAt), a.Deadline, a.Audience, a.Call, a.Calling, a.Version})
+		f.Asks = append(f.Asks, foldedAsk{a.Seq, moment{a.AskedAt}, moment{a.Deadline}, a.Audience, a.Call, a.Calling, a.Version})
 	}
 	for _, s := range r.Sleeps {
-		f.Sleeps = append(f.Sleeps, *s)
+		f.Sleeps = append(f.Sleeps, foldedSleep{s.Seq, moment{s.Until}})
 	}
 	return json.Marshal(f)
 }
@@ -170,21 +214,18 @@ func (r *Run) unfold(raw []byte) error {
 	if err := json.Unmarshal(raw, &f); err != nil {
 		return fmt.Errorf("%w: the row of run %s: %w", runlog.ErrCorrupt, r.ID, err)
 	}
-	f.Start.Photon, f.Start.Owner, f.Start.Exclusive, f.Start.Args = r.Start.Photon, r.Start.Owner, r.Start.Exclusive, nil
-	r.Start, r.Adopter, r.Events, r.Reason, r.Error = f.Start, f.Adopter, f.Events, f.Reason, f.Error
+	f.Start.Photon, f.Start.Owner, f.Start.Exclusive = r.Start.Photon, r.Start.Owner, r.Start.Exclusive
+	r.Start, r.Adopter, r.Events, r.Reason, r.Error = runlog.Started(f.Start), f.Adopter, f.Events, f.Reason, f.Error
 	r.TimeSpent, r.HasNewEvents, r.Repeated = f.TimeSpent, f.HasNewEvents, f.Repeated
-	r.Program, r.LatestStatus, r.End = f.Program, f.LatestStatus, f.End
+	r.Program, r.StateChanged, r.LatestStatus, r.End = f.Program, f.StateChanged.Time, f.LatestStatus, f.End
 	if r.Adopter != nil {
 		r.Start.Owner = f.Owner
 	}
-	if f.StateChanged != 0 {
-		r.StateChanged = time.Unix(0, f.StateChanged)
-	}
 	for _, a := range f.Asks {
-		r.Asks = append(r.Asks, &runstate.Ask{Seq: a.Seq, AskedAt: time.Unix(0, a.Asked), Deadline: a.Deadline, Audience: a.Audience, Call: a.Call, Calling: a.Calling, Version: a.Version})
+		r.Asks = append(r.Asks, &runstate.Ask{Seq: a.Seq, AskedAt: a.AskedAt.Time, Deadline: a.Deadline.Time, Audience: a.Audience, Call: a.Call, Calling: a.Calling, Version: a.Version})
 	}
-	for i := range f.Sleeps {
-		r.Sleeps = append(r.Sleeps, &f.Sleeps[i])
+	for _, s := range f.Sleeps {
+		r.Sleeps = append(r.Sleeps, &runstate.Sleep{Seq: s.Seq, Until: s.Until.Time})
 	}
 	return nil
 }
