@@ -66,10 +66,9 @@ func (r *Run) NeedsWorker() bool {
 	return !r.State.Ended() && !(rests && r.Start.Durable)
 }
 
-const (
-	kindStatus     runlog.Kind = "status"
-	maxStatusBytes             = 200
-)
+const kindStatus runlog.Kind = "status"
+
+const maxStatusBytes = 200
 
 // apply applies the next entry as far as possible.
 func (r *Run) apply(e runlog.Entry) runstate.Change {
