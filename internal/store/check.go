@@ -115,8 +115,8 @@ func (c *checker) checkRuns(ctx context.Context) error {
 			return fmt.Errorf("reading the runs after number %d: %w", after, err)
 		}
 		for _, r := range page {
-			if err := ctx.Err(); err != nil {
-				return err
+			if err := ctx.Err(); err != nil || c.store.isClosed() {
+				return err // Close waits
 			}
 			after = r.num
 			c.checkRun(ctx, r)

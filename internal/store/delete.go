@@ -64,10 +64,10 @@ const (
 func (w *writer) cleanUp() (more bool) {
 	w.gate.Lock()
 	defer w.gate.Unlock()
-	g := &group{writer: w, ctx: context.Background(), headsBefore: w.heads}
+	g := &group{writer: w, ctx: context.Background()}
 	more, err := g.cleanUp()
 	if err != nil {
-		w.forget(g)
+		w.forget()
 		w.store.logger.Error("deleting the entries of deleted runs", "err", w.store.dialect.explain(err))
 		return false // until the next deletion
 	}

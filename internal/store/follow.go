@@ -29,7 +29,7 @@ type feed struct {
 // Bounds of what a feed keeps for followers that don't keep up.
 const (
 	feedEntries = 4 * runlog.MaxBatchEntries
-	feedBytes   = 1 << 20
+	feedBytes   = 256 << 10
 )
 
 // join adds a follower of a run, and returns its feed; nil if the store is closed.

@@ -14,14 +14,14 @@ import (
 // A group is a transaction of the writer.
 type group struct {
 	*writer
-	ctx         context.Context
-	changed     []*liveRun // in the order of their first change
-	counts      map[countKey]int64
-	published   []func()
-	headsBefore digest
-	sync        bool
-	wrote       bool // something
-	committing  bool // the outcome isn't known from here on
+	ctx        context.Context
+	changed    []*liveRun // in the order of their first change
+	counts     map[countKey]int64
+	published  []func()
+	sync       bool
+	bytes      int
+	wrote      bool // something
+	committing bool // the outcome isn't known from here on
 }
 
 // A liveRun is a row with what the database has of it.
@@ -54,9 +54,11 @@ func (r *liveRun) now() *savedRun {
 
 // do does the requests and commits.
 func (g *group) do(requests []*request) error {
-	g.headsBefore = g.heads
 	if err := g.connect(g.ctx); err != nil {
 		return err
+	}
+	for _, q := range requests {
+		g.bytes += len(q.data)
 	}
 	if err := g.begin(requests); err != nil {
 		return err
@@ -118,7 +120,7 @@ func (g *group) commit() error {
 	}
 	g.commits.Store(commits)
 	if g.store.files != nil {
-		g.store.files.committed(commits, g.sync)
+		g.store.files.committed(commits, g.sync, g.bytes)
 	}
 	return nil
 }
@@ -269,9 +271,7 @@ func (g *group) failAppends(r *liveRun) error {
 	}
 	failed := error(runlog.ErrNotFound)
 	switch first := ""; {
-	case now != nil:
-		failed = &runlog.ConflictError{Run: r.ID, Last: now.Last}
-	case r.saved == nil:
+	case now == nil && r.saved == nil:
 		if first, err = g.findByIdempotency(r); err != nil {
 			return err
 		}
@@ -283,6 +283,7 @@ func (g *group) failAppends(r *liveRun) error {
 			q.last, q.err = now.Last, &runlog.ConflictError{Run: r.ID, After: q.after, Last: now.Last}
 		}
 	}
+	r.appends = nil
 	return nil
 }
 

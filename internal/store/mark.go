@@ -106,13 +106,13 @@ func (m *mark) advance(commits int64) error {
 
 func (m *mark) close() error { return errors.Join(m.file.Sync(), m.file.Close()) }
 
-// bytesPerCommit is about how much a commit adds to the write-ahead log.
+// bytesPerCommit is about how much a commit adds to the write-ahead log beyond its data.
 const bytesPerCommit = 32 << 10
 
 // committed notes a commit. An error of the mark isn't the append's, as an older mark only
 // protects less.
-func (f *files) committed(commits int64, synced bool) {
-	if f.walBytes.Add(bytesPerCommit) > checkpointBytes {
+func (f *files) committed(commits int64, synced bool, bytes int) {
+	if f.walBytes.Add(bytesPerCommit+int64(bytes)) > checkpointBytes {
 		select {
 		case f.checkpoint <- struct{}{}:
 		default:
@@ -157,5 +157,9 @@ func (s *Store) syncNow() {
 		err = fmt.Errorf("%w: syncing: %w", runlog.ErrUnavailable, diskspace.WrapDiskFull(err))
 		s.failure.Store(&err)
 		s.logger.Error("syncing the store", "err", err)
+		f.syncFailed = true
+	} else if f.syncFailed {
+		f.syncFailed = false
+		s.failure.Store(nil)
 	}
 }

@@ -3,10 +3,13 @@ package store
 import (
 	"encoding/json"
 	"fmt"
+	"math"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
+	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/audience"
 	"github.com/photon-beam/beam/internal/runlist"
@@ -27,53 +30,97 @@ func (r *run) apply(e runlog.Entry) {
 
 // A folded run is the part of a row that is in no column of its own, as JSON.
 type folded struct {
-	Start        runlog.Started               `json:"s"`
+	Start        foldedStart                  `json:"s"`
 	Owner        string                       `json:"o,omitempty"` // who started the run, if that isn't the owner
 	Adopter      *generators.Caller           `json:"by,omitempty"`
 	Events       int                          `json:"n,omitempty"`
 	Reason       runlog.UnansweredReason      `json:"why,omitempty"`
 	Error        string                       `json:"err,omitempty"`
 	Asks         []foldedAsk                  `json:"a,omitempty"`
-	Sleeps       []runstate.Sleep             `json:"z,omitempty"`
+	Sleeps       []foldedSleep                `json:"z,omitempty"`
 	TimeSpent    time.Duration                `json:"t,omitempty"`
 	HasNewEvents bool                         `json:"e,omitempty"`
 	Repeated     map[string]uint64            `json:"r,omitempty"`
 	Attempts     map[string]*runstate.Attempt `json:"at,omitempty"`
 	Program      string                       `json:"p,omitempty"`
-	Changed      int64                        `json:"c,omitempty"` // if that isn't the start
+	ChangedAt    moment                       `json:"c,omitzero"` // if that isn't the start
 	Status       string                       `json:"l,omitempty"`
 	End          *runlog.Finished             `json:"f,omitempty"`
 }
 
+// foldedStart is a [runlog.Started], to which it is converted, so that the compiler says when a
+// field is new.
+type foldedStart struct {
+	Photon         string             `json:"-"`
+	Title          string             `json:"t,omitempty"`
+	Durable        bool               `json:"d,omitempty"`
+	Version        string             `json:"v,omitempty"`
+	Owner          string             `json:"-"`
+	Caller         *generators.Caller `json:"c,omitempty"`
+	Surface        string             `json:"u,omitempty"`
+	Samples        bool               `json:"s,omitempty"`
+	Args           json.RawMessage    `json:"-"`
+	IdempotencyKey string             `json:"i,omitempty"`
+	Exclusive      string             `json:"-"`
+	Trace          *runlog.Trace      `json:"w,omitempty"`
+	ReplayOf       string             `json:"r,omitempty"`
+	RetainFor      ask.Millis         `json:"k,omitempty"`
+}
+
+// foldedAsk is a [runstate.Ask].
 type foldedAsk struct {
 	Seq      uint64             `json:"s"`
-	Asked    int64              `json:"a"`
-	Deadline time.Time          `json:"d,omitzero"`
+	AskedAt  moment             `json:"a"`
+	Deadline moment             `json:"d,omitzero"`
 	Audience *audience.Audience `json:"w,omitempty"`
 	Call     int                `json:"c,omitempty"`
 	Calling  bool               `json:"g,omitempty"`
 	Version  uint64             `json:"v,omitempty"`
 }
 
+// foldedSleep is a [runstate.Sleep].
+type foldedSleep struct {
+	Seq   uint64 `json:"s"`
+	Until moment `json:"u"`
+}
+
+// A moment is a time whose JSON is its nanoseconds since 1970, or text if that is too far
+// away.
+type moment struct{ time.Time }
+
+func (m moment) MarshalJSON() ([]byte, error) {
+	if n := toNanos(m.Time); n != math.MaxInt64 && n != math.MinInt64 {
+		return strconv.AppendInt(nil, n, 10), nil
+	}
+	return m.Time.UTC().MarshalJSON()
+}
+
+func (m *moment) UnmarshalJSON(raw []byte) error {
+	if n, err := strconv.ParseInt(string(raw), 10, 64); err == nil {
+		m.Time = time.Unix(0, n)
+		return nil
+	}
+	return m.Time.UnmarshalJSON(raw)
+}
+
 // fold returns the JSON of what is in no column.
 func (r *run) fold() ([]byte, error) {
 	f := folded{
-		Start: r.Start, Adopter: r.Adopter, Events: r.Events, Reason: r.Reason, Error: r.Error,
+		Start: foldedStart(r.Start), Adopter: r.Adopter, Events: r.Events, Reason: r.Reason, Error: r.Error,
 		TimeSpent: r.TimeSpent, HasNewEvents: r.HasNewEvents, Repeated: r.Repeated, Attempts: r.Attempts,
 		Program: r.Program, Status: r.Status, End: r.End,
+	}
+	if !r.ChangedAt.Equal(r.StartedAt) {
+		f.ChangedAt = moment{r.ChangedAt}
 	}
 	if r.Adopter != nil {
 		f.Owner = r.Start.Owner
 	}
-	if !r.ChangedAt.Equal(r.StartedAt) {
-		f.Changed = toNanos(r.ChangedAt)
-	}
-	f.Start.Photon, f.Start.Owner, f.Start.Exclusive, f.Start.Args = "", "", "", nil
 	for _, a := range r.Asks {
-		f.Asks = append(f.Asks, foldedAsk{a.Seq, toNanos(a.AskedAt), a.Deadline, a.Audience, a.Call, a.Calling, a.Version})
+		f.Asks = append(f.Asks, foldedAsk{a.Seq, moment{a.AskedAt}, moment{a.Deadline}, a.Audience, a.Call, a.Calling, a.Version})
 	}
 	for _, s := range r.Sleeps {
-		f.Sleeps = append(f.Sleeps, *s)
+		f.Sleeps = append(f.Sleeps, foldedSleep{s.Seq, moment{s.Until}})
 	}
 	return json.Marshal(f)
 }
@@ -84,21 +131,21 @@ func (r *run) unfold(raw []byte) error {
 	if err := json.Unmarshal(raw, &f); err != nil {
 		return fmt.Errorf("%w: the row of run %s: %w", runlog.ErrCorrupt, r.ID, err)
 	}
-	f.Start.Photon, f.Start.Owner, f.Start.Exclusive, f.Start.Args = r.Start.Photon, r.Start.Owner, r.Start.Exclusive, nil
-	r.Start, r.Adopter, r.Events, r.Reason, r.Error = f.Start, f.Adopter, f.Events, f.Reason, f.Error
+	f.Start.Photon, f.Start.Owner, f.Start.Exclusive = r.Start.Photon, r.Start.Owner, r.Start.Exclusive
+	r.Start, r.Adopter, r.Events, r.Reason, r.Error = runlog.Started(f.Start), f.Adopter, f.Events, f.Reason, f.Error
 	r.TimeSpent, r.HasNewEvents, r.Repeated, r.Attempts = f.TimeSpent, f.HasNewEvents, f.Repeated, f.Attempts
-	r.Program, r.Status, r.End = f.Program, f.Status, f.End
+	r.Program, r.ChangedAt, r.Status, r.End = f.Program, f.ChangedAt.Time, f.Status, f.End
+	if r.ChangedAt.IsZero() {
+		r.ChangedAt = r.StartedAt
+	}
 	if r.Adopter != nil {
 		r.Start.Owner = f.Owner
 	}
-	if r.ChangedAt = r.StartedAt; f.Changed != 0 {
-		r.ChangedAt = time.Unix(0, f.Changed)
-	}
 	for _, a := range f.Asks {
-		r.Asks = append(r.Asks, &runstate.Ask{Seq: a.Seq, AskedAt: time.Unix(0, a.Asked), Deadline: a.Deadline, Audience: a.Audience, Call: a.Call, Calling: a.Calling, Version: a.Version})
+		r.Asks = append(r.Asks, &runstate.Ask{Seq: a.Seq, AskedAt: a.AskedAt.Time, Deadline: a.Deadline.Time, Audience: a.Audience, Call: a.Call, Calling: a.Calling, Version: a.Version})
 	}
-	for i := range f.Sleeps {
-		r.Sleeps = append(r.Sleeps, &f.Sleeps[i])
+	for _, s := range f.Sleeps {
+		r.Sleeps = append(r.Sleeps, &runstate.Sleep{Seq: s.Seq, Until: s.Until.Time})
 	}
 	return nil
 }

@@ -178,22 +178,41 @@ func testKeys(t *testing.T, open opener) {
 	checkWhole(t, s)
 }
 
+// A backup is of one moment, though appends go on.
 func TestBackup(t *testing.T) {
 	s := openStore(t, store.Options{Dir: t.TempDir()})
 	for i := range 100 {
 		startRun(t, s, fmt.Sprint(i), runlog.Started{Owner: "ada"}, asked(ask.Question{}))
 	}
 	dir := t.TempDir()
-	if err := s.Backup(t.Context(), dir); err != nil {
-		t.Fatal(err)
+	finished, during := make(chan struct{}), make(chan int)
+	go func() {
+		for n := 0; ; n++ {
+			select {
+			case <-finished:
+				during <- n
+				return
+			default:
+				start := runlog.NewEntry(runlog.KindStarted, runlog.Started{Photon: "p", Owner: "bob"})
+				if _, err := s.Append(t.Context(), fmt.Sprint("during ", n), 0, start, asked(ask.Question{})); err != nil {
+					t.Error(err)
+				}
+			}
+		}
+	}()
+	err := s.Backup(t.Context(), dir)
+	close(finished)
+	n := <-during
+	if err != nil || n == 0 {
+		t.Fatalf("%v, with %d appends during the backup", err, n)
 	}
 	if err := s.Backup(t.Context(), dir); err == nil {
 		t.Error("a backup was overwritten")
 	}
 	startRun(t, s, "later", runlog.Started{})
 	restored := openStore(t, store.Options{Dir: dir})
-	if report := checkWhole(t, restored); report.Runs != 100 {
-		t.Errorf("the backup has %+v", report)
+	if report := checkWhole(t, restored); report.Runs < 100 || report.Runs > 100+n {
+		t.Errorf("the backup has %d runs, and the store had 100 and then %d more", report.Runs, n)
 	}
 	startRun(t, restored, "new", runlog.Started{})
 	checkWhole(t, restored)

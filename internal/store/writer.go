@@ -57,9 +57,16 @@ func (w *writer) start(ctx context.Context) error {
 	return w.readMeta(ctx)
 }
 
+// connect connects again after a failure, of which it may not be known what was committed.
 func (w *writer) connect(ctx context.Context) (err error) {
-	if w.conn == nil {
-		w.conn, err = w.db.Conn(ctx)
+	if w.conn != nil {
+		return nil
+	}
+	if w.conn, err = w.db.Conn(ctx); err != nil || w.id == nil {
+		return err
+	}
+	if err = w.readMeta(ctx); err != nil {
+		w.disconnect()
 	}
 	return err
 }
@@ -170,8 +177,8 @@ func (w *writer) tryGroup(requests []*request) error {
 		g.publish()
 		return nil
 	}
-	err = w.store.dialect.explain(err)
-	w.forget(g)
+	err = w.store.explain(err)
+	w.forget()
 	uncertain := false
 	if g.committing {
 		if committed, findErr := w.findCommitted(requests); findErr != nil {
@@ -191,10 +198,22 @@ func (w *writer) tryGroup(requests []*request) error {
 	return err
 }
 
+// explain returns the error of a transaction. SQLite has codes for steps that fail because the
+// disk is full, such as making the shared memory larger, that don't say so.
+func (s *Store) explain(err error) error {
+	err = s.dialect.explain(err)
+	if s.disk == nil || errors.Is(err, runlog.ErrCorrupt) || errors.Is(err, runlog.ErrDiskFull) {
+		return err
+	}
+	if full := s.disk.CheckFree(); errors.Is(full, runlog.ErrDiskFull) {
+		return fmt.Errorf("%w: %w", full, err)
+	}
+	return err
+}
+
 // forget drops what the writer keeps after a failed transaction, and its connection.
-func (w *writer) forget(g *group) {
+func (w *writer) forget() {
 	w.rows = rowCache{}
-	w.heads = g.headsBefore
 	w.disconnect()
 }
 
@@ -215,9 +234,6 @@ func (w *writer) disconnect() {
 func (w *writer) findCommitted(requests []*request) (bool, error) {
 	ctx := context.Background()
 	if err := w.connect(ctx); err != nil {
-		return false, err
-	}
-	if err := w.readMeta(ctx); err != nil {
 		return false, err
 	}
 	for _, q := range requests {
