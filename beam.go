@@ -91,7 +91,7 @@ func New(c Config) (*Beam, error) {
 	policy := c.Asks.mcpPolicy()
 	a, err := app.New(context.Background(), app.Config{
 		Photons: photons, Folder: folder, Site: site,
-		SyncAlways: c.SyncAlways, AcceptLoss: c.AcceptLoss,
+		Sync: c.sync(),
 		Root: c.Root, Limits: c.Limits.engineLimits(), Streams: budget.Limit(c.Limits.Streams), TracerProvider: c.TracerProvider,
 		Models: c.Models, UpstreamFiles: c.Upstreams, Elicitation: upstream.DefaultElicitation(),
 		AskPolicy: policy, Chat: apps.Policy{Destructive: c.Asks.AppsDestructive}, Instructions: policy.Instructions(), ConfigureMCP: c.MCP,

@@ -18,6 +18,7 @@ import (
 	"github.com/photon-beam/beam/internal/links"
 	"github.com/photon-beam/beam/internal/mcp"
 	"github.com/photon-beam/beam/internal/oauth"
+	"github.com/photon-beam/beam/internal/store"
 )
 
 // A Config says what a [Beam] serves, to whom and how. The zero value serves no photons,
@@ -73,15 +74,11 @@ type Config struct {
 	// the Beam.
 	Data string
 
-	// SyncAlways syncs every entry of the log to disk before it takes effect. Otherwise
-	// a power failure can lose the last second; ending the program loses nothing either
-	// way.
+	// SyncAlways syncs everything that is recorded to disk before it takes effect. Otherwise,
+	// that is so for answers, approvals, steps and starts of durable runs, and a power failure
+	// can lose what else was recorded in the last second; ending the program loses nothing
+	// either way.
 	SyncAlways bool
-
-	// AcceptLoss continues with what can be read of a damaged log. The damaged log is
-	// moved to another folder in Data, and runs with missing entries end with an error.
-	// Otherwise New refuses a damaged log.
-	AcceptLoss bool
 
 	// Root is the folder that photons may read; see [generators.Root]. If it is empty,
 	// they can't read any.
@@ -273,6 +270,13 @@ func (c *Config) oauthConfig() *oauth.Config {
 		return nil
 	}
 	return &oauth.Config{Issuer: o.Issuer, Scopes: slices.Clone(o.Scopes), RolesClaim: o.Roles, ClientID: o.ClientID, ClientSecret: o.ClientSecret}
+}
+
+func (c *Config) sync() store.Sync {
+	if c.SyncAlways {
+		return store.SyncAlways
+	}
+	return store.SyncDefault
 }
 
 // origins returns the origins of permitted pages, which validate has checked.

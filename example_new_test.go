@@ -90,7 +90,6 @@ func ExampleConfig() {
 		Token:      "correct horse battery staple",
 		Data:       dir,
 		SyncAlways: true,
-		AcceptLoss: false,
 		Root:       os.TempDir(),
 		Limits: beam.Limits{
 			EvictAfter: time.Minute, MaxResident: 50, ReplayAlways: false,

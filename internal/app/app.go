@@ -30,9 +30,10 @@ import (
 	"github.com/photon-beam/beam/internal/metrics"
 	"github.com/photon-beam/beam/internal/oauth"
 	"github.com/photon-beam/beam/internal/programdigest"
-	"github.com/photon-beam/beam/internal/runlog"
+	"github.com/photon-beam/beam/internal/runlist"
 	"github.com/photon-beam/beam/internal/runs"
 	"github.com/photon-beam/beam/internal/sampling"
+	"github.com/photon-beam/beam/internal/store"
 	"github.com/photon-beam/beam/internal/tracing"
 	"github.com/photon-beam/beam/internal/upstream"
 	"github.com/photon-beam/beam/internal/users"
@@ -49,8 +50,7 @@ type Config struct {
 	Offers  func(name string) bool // which of Photons are listed and may be started; nil for all
 	Folder  *DataFolder
 
-	SyncAlways bool // sync every entry to disk before it counts
-	AcceptLoss bool // recover what can be read of a damaged log
+	Sync store.Sync // when what is recorded is synced to disk
 
 	Models string // the file of models that questions to a model may be sent to; empty for none
 
@@ -92,7 +92,7 @@ type Config struct {
 type App struct {
 	photons   *generators.Registry
 	folder    *DataFolder
-	log       runlog.Log
+	store     runlist.Store
 	engine    *engine.Engine
 	models    *sampling.Service // nil if no models are configured
 	upstreams *upstream.Manager
@@ -123,17 +123,16 @@ type App struct {
 	baseURL baseURL  // of the pages
 	notices *notices // nil if no webhook is told of questions
 
-	closeLog func() error // called once the engine is closed
+	closeStore func() error // called once the engine is closed
 }
 
 // maxOpenAsks bounds how many questions can be open. Each costs some kilobytes
 // while it waits.
 var maxOpenAsks = ask.Policy{OpenPerRun: ask.MaxAtOnce, OpenPerOwner: 30_000}
 
-// New opens the log of c.Folder, recovers its runs and returns the app that
-// serves them. The error wraps [jetstream.ErrCorrupt] if the log is damaged and
-// c.AcceptLoss is not set. The caller still owns the folder and closes it after
-// the app.
+// New opens the store of c.Folder, recovers its runs and returns the app that
+// serves them. The error wraps [runlog.ErrCorrupt] if the store is damaged. The caller still
+// owns the folder and closes it after the app.
 func New(ctx context.Context, c Config) (*App, error) {
 	a, err := NewEngine(ctx, c)
 	if err != nil {
@@ -148,7 +147,7 @@ func New(ctx context.Context, c Config) (*App, error) {
 		defer cancel()
 		err = errors.Join(err, a.engine.Close(stop))
 		a.models.Close()
-		return nil, errors.Join(err, a.upstreamAudit.Close(), a.closeLog(), a.closePeople())
+		return nil, errors.Join(err, a.upstreamAudit.Close(), a.closeStore(), a.closePeople())
 	}
 	start, cancel := context.WithTimeout(ctx, upstream.StartTimeout)
 	defer cancel()
@@ -172,11 +171,11 @@ func NewEngine(ctx context.Context, c Config) (*App, error) {
 	if err := a.openPeople(c); err != nil {
 		return nil, errors.Join(err, a.closePeople())
 	}
-	if err := a.openLog(ctx, c); err != nil {
+	if a.store, a.closeStore, err = c.Folder.openStore(ctx, c.Sync, c.Logger); err != nil {
 		return nil, errors.Join(err, a.closePeople())
 	}
 	if err := a.startEngine(ctx, c, models); err != nil {
-		return nil, errors.Join(err, a.closeLog(), a.closePeople())
+		return nil, errors.Join(err, a.closeStore(), a.closePeople())
 	}
 	return a, nil
 }
@@ -186,21 +185,10 @@ func (a *App) Runs() *runs.Local {
 	return &runs.Local{Engine: a.engine, Caller: callers.Operator(), Sampling: a.models}
 }
 
-// openLog opens the log of the app's folder, recovering a damaged one if
-// c.AcceptLoss is set.
-func (a *App) openLog(ctx context.Context, c Config) (err error) {
-	open := c.Folder.openLog
-	if c.AcceptLoss {
-		open = c.Folder.openOrRecoverLog
-	}
-	a.log, a.closeLog, err = open(ctx, c.SyncAlways, c.Logger)
-	return err
-}
-
 // startEngine starts the engine on the log, with the runs that are in it.
 func (a *App) startEngine(ctx context.Context, c Config, models *llm.Models) error {
 	options := engine.Options{
-		Photons: c.Photons, Offers: c.Offers, Log: a.log, Blobs: c.Folder.blobs, Ephemeral: c.Folder.temporary, Root: c.Root,
+		Photons: c.Photons, Offers: c.Offers, Log: a.store, Blobs: c.Folder.blobs, Ephemeral: c.Folder.temporary, Root: c.Root,
 		Program: programdigest.Get, Policy: maxOpenAsks, Limits: c.Limits, Logger: c.Logger, Meter: a.metrics, Supervisor: a.supervisor,
 		People: a.mayExist(c), Audit: a.audit, RunURL: a.runURL,
 	}
@@ -279,7 +267,7 @@ func (a *App) newSurfaces(c Config) (err error) {
 			c.Logger.Warn("the pages can't say how clients start this program", "err", err)
 		}
 	}
-	if l, ok := a.log.(interface{ Err() error }); ok {
+	if l, ok := a.store.(interface{ Err() error }); ok {
 		site.Ready = l.Err
 	}
 	if a.web, err = web.New(site); err != nil {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/photon-beam/beam/internal/backup"
 	"github.com/photon-beam/beam/internal/controlsocket"
+	"github.com/photon-beam/beam/internal/runlist"
 	"github.com/photon-beam/beam/internal/runlog"
 	"github.com/photon-beam/beam/web/identity"
 )
@@ -19,7 +20,7 @@ const backupStallTimeout = time.Minute
 
 // Backup writes a backup of a folder that this process owns and no [App] uses.
 func (f *DataFolder) Backup(ctx context.Context, w io.Writer, logger *slog.Logger) error {
-	return f.withLog(ctx, logger, func(l runlog.Log) error {
+	return f.withStore(ctx, logger, func(l runlist.Store) error {
 		return backup.Write(ctx, w, f.backupParts(l), Version())
 	})
 }
@@ -37,7 +38,7 @@ func (h *controlServer) handleBackup(ctx context.Context, r *controlsocket.Reque
 	if r.Accept() != nil {
 		return
 	}
-	if err := backup.Write(ctx, stallWriter{r}, h.folder.backupParts(h.log), Version()); err != nil {
+	if err := backup.Write(ctx, stallWriter{r}, h.folder.backupParts(h.store), Version()); err != nil {
 		h.logger.Error("writing a backup", "err", err)
 	}
 }

@@ -32,8 +32,7 @@ type DataFolder struct {
 const (
 	lockFile         = "lock"
 	blobFolder       = "blobs" // values that are too large for the log
-	logFolder        = "log"
-	secretKeysFolder = "keys" // of secret answers, one file per run
+	secretKeysFolder = "keys"  // of secret answers, one file per run
 	usageFile        = "model-usage.json"
 	marksFolder      = "told" // which runs' ends models were told of, an empty file for each
 )
@@ -190,7 +189,6 @@ func (f *DataFolder) openStores() (err error) {
 	return nil
 }
 
-func (f *DataFolder) logDir() string   { return filepath.Join(f.dir, logFolder) }
 func (f *DataFolder) blobDir() string  { return filepath.Join(f.dir, blobFolder) }
 func (f *DataFolder) marksDir() string { return filepath.Join(f.dir, marksFolder) }
 func (f *DataFolder) keyDir() string   { return filepath.Join(f.dir, secretKeysFolder) }

@@ -9,7 +9,6 @@ import (
 	"github.com/photon-beam/beam/internal/controlsocket"
 	"github.com/photon-beam/beam/internal/engine"
 	"github.com/photon-beam/beam/internal/runlist"
-	"github.com/photon-beam/beam/internal/runlog"
 )
 
 // A PruneRequest is the argument of [RequestPrune]: which finished runs to delete.
@@ -30,12 +29,8 @@ type PruneResult struct {
 // [App] uses. If it returns an error, the runs that it returns are deleted
 // nevertheless.
 func (f *DataFolder) PruneLog(ctx context.Context, r PruneRequest, logger *slog.Logger) (runs []engine.PrunedRun, err error) {
-	err = f.withLog(ctx, logger, func(l runlog.Log) error {
-		rows := runlist.NewMemory(l, engine.LoadEntry(f.blobs))
-		if _, err := rows.ReadAll(ctx); err != nil {
-			return err
-		}
-		runs, err = engine.PruneLog(ctx, rows, f.blobs, f.keyDir(), r.PruneCriteria, r.DryRun)
+	err = f.withStore(ctx, logger, func(s runlist.Store) error {
+		runs, err = engine.PruneLog(ctx, s, f.blobs, f.keyDir(), r.PruneCriteria, r.DryRun)
 		return err
 	})
 	return runs, err

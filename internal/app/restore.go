@@ -12,8 +12,9 @@ import (
 
 	"github.com/photon-beam/beam/internal/atomicfile"
 	"github.com/photon-beam/beam/internal/backup"
-	"github.com/photon-beam/beam/internal/runlog"
+	"github.com/photon-beam/beam/internal/runlist"
 	"github.com/photon-beam/beam/internal/runlog/blob"
+	"github.com/photon-beam/beam/internal/store"
 	"github.com/photon-beam/beam/web/identity"
 )
 
@@ -96,7 +97,7 @@ func (f *DataFolder) restoreFrom(ctx context.Context, r io.Reader, logger *slog.
 	if f.blobs, err = blob.Open(f.blobDir()); err != nil {
 		return sum, err
 	}
-	err = f.withLog(ctx, logger, func(l runlog.Log) error {
+	err = f.withStore(ctx, logger, func(l runlist.Store) error {
 		if sum, err = backup.Restore(ctx, r, f.backupParts(l)); err != nil {
 			return err
 		}
@@ -127,7 +128,7 @@ func (f *DataFolder) syncAndUnmark() error {
 
 // removeRestored removes everything that a failed restore created, the mark last.
 func (f *DataFolder) removeRestored() (err error) {
-	for _, name := range []string{logFolder, blobFolder, secretKeysFolder, identity.KeysFile} {
+	for _, name := range append(store.Files(), blobFolder, secretKeysFolder, identity.KeysFile) {
 		err = errors.Join(err, os.RemoveAll(filepath.Join(f.dir, name)))
 	}
 	if err != nil {

@@ -18,14 +18,14 @@ func (a *App) startTracing(ctx context.Context, c Config) (err error) {
 	return nil
 }
 
-// exportTraces exports traces until the log is closed.
+// exportTraces exports traces until the store is closed.
 func (a *App) exportTraces(ctx context.Context) (err error) {
 	if a.tracer, err = tracing.Open(ctx, Version(), a.logger); err != nil {
 		return err
 	}
-	closeLog := a.closeLog
-	a.closeLog = func() error {
-		err := closeLog()
+	closeStore := a.closeStore
+	a.closeStore = func() error {
+		err := closeStore()
 		if lost := a.tracer.Close(); lost != nil { // the collector may be gone: no error of ours
 			a.logger.Warn("the last traces could not be sent", "err", lost)
 		}

@@ -11,7 +11,8 @@ import (
 	"github.com/photon-beam/beam/internal/app"
 	"github.com/photon-beam/beam/internal/engine"
 	"github.com/photon-beam/beam/internal/mcp/apps"
-	"github.com/photon-beam/beam/internal/runlog/jetstream"
+	"github.com/photon-beam/beam/internal/runlog"
+	"github.com/photon-beam/beam/internal/store"
 )
 
 // appFlags are the flags of every command that runs photons.
@@ -19,8 +20,7 @@ type appFlags struct {
 	Data   string `default:"" placeholder:"DIR" type:"path" help:"Folder where Beam stores runs and their questions, uploaded files, and the keys of browser sessions. Beam creates it with mode 0700 if it doesn't exist. By default, beam in the state folder of your home folder."`
 	Memory bool   `help:"Store nothing: runs are kept in memory and end with the program."`
 
-	Sync         string       `default:"interval" enum:"always,interval" placeholder:"WHEN" help:"When to sync the log to disk: always, before each entry takes effect, or interval, at most a second later (default ${default}). Ending the program loses nothing either way; with interval, a power failure can lose the last second."`
-	AcceptLoss   bool         `help:"If the log is damaged, continue with what can be read of it. Beam moves the damaged log to another folder in the data folder, and ends runs with missing entries with an error. Without this flag, Beam refuses a damaged log."`
+	Sync         string       `default:"default" enum:"default,always,interval" placeholder:"WHEN" help:"When what is recorded is synced to disk: answers, approvals, steps and starts of durable runs before they take effect, and everything else within a second (default); everything before it takes effect (always); or everything within a second (interval). Ending the program loses nothing in any case; a power failure can lose what isn't synced."`
 	EvictAfter   durationFlag `default:"10m" placeholder:"TIME" help:"How long a durable run that waits for an answer stays in memory (default ${default}). Its answer resumes it."`
 	MaxResident  int          `default:"250" placeholder:"N" help:"The most such runs to keep in memory (default ${default})."`
 	ReplayAlways bool         `help:"Evict each durable run as soon as it waits, so that every answer replays it. For development: it shows at once what a replay does otherwise after a restart, or after hours."`
@@ -89,8 +89,7 @@ func (c *appFlags) config(p *program, folder *app.DataFolder, logger *slog.Logge
 		Photons:       p.registry,
 		Offers:        c.Photons.match,
 		Folder:        folder,
-		SyncAlways:    c.Sync == "always",
-		AcceptLoss:    c.AcceptLoss,
+		Sync:          syncModes[c.Sync],
 		Models:        c.Models,
 		Root:          c.Root,
 		Limits:        c.setBudgets(c.setRetention(engine.Limits{EvictAfter: time.Duration(c.EvictAfter), MaxResident: c.MaxResident, ReplayAlways: c.ReplayAlways})),
@@ -108,8 +107,10 @@ func (c *appFlags) config(p *program, folder *app.DataFolder, logger *slog.Logge
 // newApp is [app.New]; its error says what to do about a damaged log.
 func newApp(ctx context.Context, c app.Config) (*app.App, error) {
 	a, err := app.New(ctx, c)
-	if errors.Is(err, jetstream.ErrCorrupt) && !c.AcceptLoss {
-		err = fmt.Errorf("%w; nothing is changed: restore a backup, or start once with --accept-loss to continue with what can be read (the command check says what that is)", err)
+	if errors.Is(err, runlog.ErrCorrupt) {
+		err = fmt.Errorf("%w; nothing is changed: restore a backup, or let the command repair copy what can be read", err)
 	}
 	return a, err
 }
+
+var syncModes = map[string]store.Sync{"default": store.SyncDefault, "always": store.SyncAlways, "interval": store.SyncInterval}

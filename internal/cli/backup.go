@@ -71,6 +71,5 @@ func receiveBackup(ctx context.Context, p *program, f *app.DataFolder, receive f
 
 // describeSummary describes the contents of a backup.
 func describeSummary(s backup.Summary) string {
-	entries := humanize.Thousands(s.Entries) + " " + humanize.Plural(s.Entries, "entry", "entries")
-	return fmt.Sprintf("%s (%s) and %s", humanize.Count(s.Runs, "run"), entries, humanize.Count(s.Blobs, "file"))
+	return fmt.Sprintf("%s (%s) and %s", humanize.Count(s.Runs, "run"), countEntries(s.Entries), humanize.Count(s.Blobs, "file"))
 }

@@ -11,8 +11,9 @@ import (
 
 	"github.com/photon-beam/beam/internal/app"
 	"github.com/photon-beam/beam/internal/backup"
+	"github.com/photon-beam/beam/internal/cleantext"
 	"github.com/photon-beam/beam/internal/humanize"
-	"github.com/photon-beam/beam/internal/runlog/jetstream"
+	"github.com/photon-beam/beam/internal/runlog"
 )
 
 // checkCommand checks a data folder or a backup for damage.
@@ -24,8 +25,8 @@ type checkCommand struct {
 
 // Help returns what --help says besides the flags.
 func (*checkCommand) Help() string {
-	return "The command changes nothing. A data folder can't be checked while a Beam owns it; check a backup instead. " +
-		"The exit status is 1 if something is damaged. In that case, restore a backup, or start Beam once with --accept-loss to continue with what can be read.\n\n    ${program} check monday.backup\n    ${program} backup - | ${program} check -"
+	return "It changes no run. A data folder can't be checked while a Beam owns it; check a backup instead. " +
+		"The exit status is 1 if something is damaged. In that case, restore a backup, or let ${program} repair copy what can be read.\n\n    ${program} check monday.backup\n    ${program} backup - | ${program} check -"
 }
 
 // Run checks, and prints what it found.
@@ -33,31 +34,34 @@ func (c *checkCommand) Run(ctx context.Context, p *program) error {
 	if c.File != "" {
 		return c.checkBackup(ctx, p)
 	}
-	return c.checkFolder(p)
+	return c.checkFolder(ctx, p)
 }
 
-func (c *checkCommand) checkFolder(p *program) error {
+func (c *checkCommand) checkFolder(ctx context.Context, p *program) error {
 	dir, err := app.ResolveDataDir(c.Data)
 	if err != nil {
 		return err
 	}
-	report, err := app.CheckLog(dir)
+	report, err := app.CheckFolder(ctx, dir)
 	switch {
 	case errors.Is(err, app.ErrFolderInUse):
-		return fmt.Errorf("the data folder %s is in use by another Beam, which checked it when it started: stop that one, or check a backup", dir)
+		return fmt.Errorf("the data folder %s is in use by another Beam: stop that one, or check a backup", dir)
 	case errors.Is(err, fs.ErrNotExist):
-		return fmt.Errorf("%s contains no Beam log", dir)
+		return fmt.Errorf("%s contains no runs", dir)
+	case errors.Is(err, runlog.ErrCorrupt):
+		return fmt.Errorf("%w: restore a backup, or let the command repair copy what can be read", err)
 	case err != nil:
 		return fmt.Errorf("the data folder can't be checked: %w", err)
 	}
-	if report.Damage != nil {
-		printLoss(p.stdout, report)
-		return fmt.Errorf("%w: restore a backup, or start once with --accept-loss to continue with what can be read", report.Damage)
+	if !report.Whole() {
+		printDamage(p.stdout, report)
+		return fmt.Errorf("%s: restore a backup, or let the command repair copy what can be read", describeDamage(report))
 	}
-	if report.TornBytes > 0 {
-		fmt.Fprintf(p.stdout, "A crash left %s of an incomplete entry at the end of the log; the next start removes it.\n", humanize.Count(int(report.TornBytes), "byte"))
+	where := ""
+	if report.Unmigrated {
+		where = " of an earlier version, which the next start copies"
 	}
-	fmt.Fprintf(p.stdout, "The log is intact: %s in %s.\n", humanize.Count(report.Runs, "run"), humanize.Count(report.Messages, "message"))
+	fmt.Fprintf(p.stdout, "The data folder is intact: %s%s, %s and %s.\n", humanize.Count(report.Runs, "run"), where, countEntries(report.Entries), humanize.Count(report.Files, "file"))
 	return nil
 }
 
@@ -75,13 +79,23 @@ func (c *checkCommand) checkBackup(ctx context.Context, p *program) error {
 	return nil
 }
 
-// printLoss prints what is lost if a damaged log is recovered.
-func printLoss(w io.Writer, r jetstream.Report) {
-	fmt.Fprintf(w, "%s.\n", r.Summary())
-	for _, run := range slices.Sorted(maps.Keys(r.Truncated)) {
-		fmt.Fprintf(w, "run %s: entry %d is missing\n", run, r.Truncated[run])
+// describeDamage says in a few words what is damaged.
+func describeDamage(r app.FolderReport) string {
+	if len(r.Problems) > 0 {
+		return "the data folder is damaged"
 	}
-	for _, run := range r.Headless {
-		fmt.Fprintf(w, "run %s: its beginning is missing\n", run)
+	return humanize.Count(len(r.Damaged), "run") + " of " + humanize.Thousands(r.Runs) + " " + humanize.Plural(len(r.Damaged), "is", "are") + " damaged"
+}
+
+// printDamage prints what is damaged.
+func printDamage(w io.Writer, r app.FolderReport) {
+	for _, problem := range r.Problems {
+		fmt.Fprintln(w, cleantext.Line(problem))
+	}
+	for _, run := range slices.Sorted(maps.Keys(r.Damaged)) {
+		fmt.Fprintf(w, "run %s: %s\n", run, cleantext.Line(r.Damaged[run]))
 	}
 }
+
+// countEntries returns a number of entries, for people.
+func countEntries(n int) string { return humanize.Thousands(n) + " " + humanize.Plural(n, "entry", "entries") }

@@ -17,8 +17,10 @@ import (
 	"github.com/photon-beam/beam/internal/controlsocket"
 	"github.com/photon-beam/beam/internal/datastar"
 	"github.com/photon-beam/beam/internal/diskspace"
+	"github.com/photon-beam/beam/internal/humanize"
 	"github.com/photon-beam/beam/internal/links"
 	"github.com/photon-beam/beam/internal/oauth"
+	"github.com/photon-beam/beam/internal/runlog"
 	"github.com/photon-beam/beam/static"
 )
 
@@ -110,14 +112,14 @@ func (c *doctorCommand) checkData(ctx context.Context, p *program) []finding {
 	return append(findings, c.checkOwner(ctx, p, dir)...)
 }
 
-// checkOwner checks the process that owns the folder; if there is none, it reads the log.
+// checkOwner checks the process that owns the folder; if there is none, it reads the runs.
 func (c *doctorCommand) checkOwner(ctx context.Context, p *program, dir string) []finding {
-	ctx, cancel := context.WithTimeout(ctx, ownerQueryTimeout)
+	query, cancel := context.WithTimeout(ctx, ownerQueryTimeout)
 	defer cancel()
-	owner, err := controlsocket.Identify(ctx, dir)
+	owner, err := controlsocket.Identify(query, dir)
 	switch {
 	case owner.PID == 0 && (err == nil || errors.Is(err, controlsocket.ErrNoListener)):
-		return []finding{checkLog(p, dir)}
+		return []finding{checkRuns(ctx, p, dir)}
 	case err != nil:
 		return []finding{{"owner", findingProblem, fmt.Sprintf("%s owns the data folder and doesn't answer: %v", describeOwner(owner), err), "Stop that process, and start it again."}}
 	case owner.Version != app.Version():
@@ -126,19 +128,22 @@ func (c *doctorCommand) checkOwner(ctx context.Context, p *program, dir string) 
 	return []finding{{"owner", findingOK, describeOwner(owner) + describePages(owner), ""}}
 }
 
-func checkLog(p *program, dir string) finding {
-	report, err := app.CheckLog(dir)
+func checkRuns(ctx context.Context, p *program, dir string) finding {
+	report, err := app.CheckFolder(ctx, dir)
+	mend := fmt.Sprintf("Restore a backup with %s restore, or copy what can be read with %s repair.", p.command, p.command)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return finding{"log", findingOK, "there is none yet", ""}
+		return finding{"runs", findingOK, "there are none yet", ""}
 	case errors.Is(err, app.ErrFolderInUse):
-		return finding{"log", findingProblem, "a process owns the data folder and doesn't answer", "Stop that process; \"fuser\" or \"lsof\" on the file lock in the folder names it."}
+		return finding{"runs", findingProblem, "a process owns the data folder and doesn't answer", "Stop that process; \"fuser\" or \"lsof\" on the file lock in the folder names it."}
+	case errors.Is(err, runlog.ErrCorrupt):
+		return finding{"runs", findingProblem, err.Error(), mend}
 	case err != nil:
-		return finding{"log", findingProblem, err.Error(), "Make the folder readable."}
-	case report.Damage != nil:
-		return finding{"log", findingProblem, report.Damage.Error(), fmt.Sprintf("Restore a backup with %s restore, or start once with --accept-loss.", p.command)}
+		return finding{"runs", findingProblem, err.Error(), "Make the folder readable."}
+	case !report.Whole():
+		return finding{"runs", findingProblem, describeDamage(report), mend}
 	}
-	return finding{"log", findingOK, report.Summary(), ""}
+	return finding{"runs", findingOK, fmt.Sprintf("%s and %s are intact", humanize.Count(report.Runs, "run"), humanize.Count(report.Files, "file")), ""}
 }
 
 // checkOAuth checks an authorization server, and the Beam that trusts it.

@@ -181,6 +181,9 @@ func (s *Store) Err() error {
 	return nil
 }
 
+// Commits returns how many transactions there were that changed something.
+func (s *Store) Commits() int64 { return s.writer.commits.Load() }
+
 func (s *Store) isClosed() bool {
 	select {
 	case <-s.closing:

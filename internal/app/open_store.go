@@ -1,0 +1,88 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+
+	"github.com/photon-beam/beam/internal/engine"
+	"github.com/photon-beam/beam/internal/runlist"
+	"github.com/photon-beam/beam/internal/runlog"
+	"github.com/photon-beam/beam/internal/runlog/blob"
+	"github.com/photon-beam/beam/internal/store"
+)
+
+// openStore opens the folder's runs: on disk, or in memory for a temporary folder. Runs that an
+// earlier version kept are migrated first.
+func (f *DataFolder) openStore(ctx context.Context, sync store.Sync, logger *slog.Logger) (runlist.Store, func() error, error) {
+	if f.temporary {
+		return runlist.NewMemory(runlog.NewMemory(), engine.LoadEntry(f.blobs)), func() error { return nil }, nil
+	}
+	if err := f.migrate(ctx, logger); err != nil {
+		return nil, nil, fmt.Errorf("can't migrate the runs of an earlier version: %w", err)
+	}
+	if err := f.requireRuns(); err != nil {
+		return nil, nil, err
+	}
+	s, err := store.Open(ctx, store.Options{Dir: f.dir, Sync: sync, LoadBlob: loadBlob(f.blobs), Logger: logger})
+	if err != nil {
+		return nil, nil, fmt.Errorf("can't open the runs in the data folder: %w", err)
+	}
+	return s, s.Close, nil
+}
+
+// requireRuns returns an error if the folder has what belongs to runs, but no runs: their files
+// may be on a volume that isn't mounted.
+func (f *DataFolder) requireRuns() error {
+	if has, err := f.hasStore(); has || err != nil {
+		return err
+	}
+	for _, dir := range []string{f.blobDir(), f.keyDir()} {
+		entries, err := os.ReadDir(dir)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return folderError(err)
+		}
+		if len(entries) > 0 {
+			return fmt.Errorf("%w: %s has files of runs, but %s has no runs: if they are on a volume of their own, mount it; to start anew, move the files away", runlog.ErrCorrupt, dir, f.dir)
+		}
+	}
+	return nil
+}
+
+// hasStore reports whether the folder has a file of a store.
+func (f *DataFolder) hasStore() (bool, error) {
+	for _, name := range store.Files() {
+		_, err := os.Stat(filepath.Join(f.dir, name))
+		if err == nil || !errors.Is(err, fs.ErrNotExist) {
+			return err == nil, err
+		}
+	}
+	return false, nil
+}
+
+// loadBlob returns a function that reads the data of an entry that is too large for the log.
+func loadBlob(blobs *blob.Store) func(run, digest string) ([]byte, error) {
+	return func(run, digest string) ([]byte, error) {
+		file, err := blobs.OpenVerified(run, digest, func(reason error) error { return reason })
+		if err != nil {
+			return nil, err
+		}
+		defer file.Close()
+		return io.ReadAll(file)
+	}
+}
+
+// withStore opens the store for work that runs no photons, calls do, and closes the
+// store. The caller owns the folder.
+func (f *DataFolder) withStore(ctx context.Context, logger *slog.Logger, do func(runlist.Store) error) error {
+	s, closeStore, err := f.openStore(ctx, store.SyncInterval, logger)
+	if err != nil {
+		return err
+	}
+	return errors.Join(do(s), closeStore())
+}
