@@ -238,11 +238,7 @@ func flip(t *testing.T, f folder, file string, try func(string, folder)) {
 func changePages(f folder, try func(string, folder)) {
 	const page = 4096
 	db := f["beam.db"]
-	step := 1
-	if testing.Short() {
-		step = 5
-	}
-	for i := 0; i*page < len(db); i += step {
+	for i := 0; i*page < len(db); i++ {
 		try(fmt.Sprintf("beam.db cut: before page %d", i+1), f.with("beam.db", db[:i*page]))
 		zeroed := bytes.Clone(db)
 		clear(zeroed[i*page : (i+1)*page])

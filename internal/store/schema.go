@@ -8,6 +8,8 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+
+	"github.com/photon-beam/beam/internal/runlog"
 )
 
 //go:embed migrations/*.sql
@@ -55,6 +57,9 @@ func readFormat(ctx context.Context, conn *sql.Conn, d *dialect) (format int, er
 		return 0, err
 	}
 	err = conn.QueryRowContext(ctx, "SELECT format FROM meta").Scan(&format)
+	if errors.Is(err, sql.ErrNoRows) {
+		err = fmt.Errorf("%w: it has no format", runlog.ErrCorrupt)
+	}
 	return format, err
 }
 

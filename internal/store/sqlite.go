@@ -93,5 +93,8 @@ func explainSQLite(err error) error {
 			return fmt.Errorf("%w: %w", e.means, err)
 		}
 	}
+	if err != nil && strings.Contains(err.Error(), "sql: Scan error") && !errors.Is(err, runlog.ErrCorrupt) { // a value of another page
+		return fmt.Errorf("%w: %w", runlog.ErrCorrupt, err)
+	}
 	return diskspace.WrapDiskFull(err)
 }
