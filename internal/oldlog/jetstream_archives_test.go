@@ -10,6 +10,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -118,6 +119,9 @@ func BenchmarkRead(b *testing.B) {
 	}
 	wg.Wait()
 	l.Close()
+	runtime.GC()
+	var before runtime.MemStats
+	runtime.ReadMemStats(&before)
 	for b.Loop() {
 		f := mustOpen(b, dir)
 		n := 0
@@ -129,5 +133,10 @@ func BenchmarkRead(b *testing.B) {
 		if n != 3*runs {
 			b.Fatal(n)
 		}
+		runtime.GC()
+		var after runtime.MemStats
+		runtime.ReadMemStats(&after)
+		b.ReportMetric((float64(after.HeapAlloc)-float64(before.HeapAlloc))/1e6, "MB-held")
+		runtime.KeepAlive(f)
 	}
 }
