@@ -10,6 +10,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -119,6 +120,7 @@ func BenchmarkRead(b *testing.B) {
 	wg.Wait()
 	l.Close()
 	for b.Loop() {
+		before := heldMB(b)
 		f := mustOpen(b, dir)
 		n := 0
 		for a, err := range f.Scan(b.Context()) {
@@ -129,5 +131,17 @@ func BenchmarkRead(b *testing.B) {
 		if n != 3*runs {
 			b.Fatal(n)
 		}
+		b.ReportMetric(heldMB(b)-before, "MB-held")
+		runtime.KeepAlive(f)
 	}
+}
+
+// heldMB returns the size of what isn't garbage.
+func heldMB(b *testing.B) float64 {
+	b.StopTimer()
+	defer b.StartTimer()
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return float64(m.HeapAlloc) / 1e6
 }

@@ -156,12 +156,16 @@ func (w *workload) delete(run string) {
 // TestSameAsJetStream compares folders of many kinds, also of logs that are open, as a
 // killed process leaves them.
 func TestSameAsJetStream(t *testing.T) {
+	rounds := 3
+	if testing.Short() {
+		rounds = 1
+	}
 	for name, size := range map[string]int{"small": 100, "many blocks": 400_000} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			dir := t.TempDir()
 			w := &workload{Rand: rand.New(rand.NewPCG(*seed, uint64(size))), t: t, last: make(map[string]uint64)}
-			for range 3 {
+			for range rounds {
 				w.log = openJetStream(t, dir)
 				for n := range 60 {
 					if w.step(size); n%20 == 10 {
