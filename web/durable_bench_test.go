@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/photon-beam/beam/internal/runlog"
-	"github.com/photon-beam/beam/internal/runlog/jetstream"
+	"github.com/photon-beam/beam/internal/store"
 )
 
 // tripsPerTurn is how many round trips a log makes before the next log's turn, so that
@@ -19,8 +19,8 @@ const tripsPerTurn = 20
 // synced writes of as many bytes, the lower bound for a log that always syncs.
 func BenchmarkAskByLog(b *testing.B) {
 	memory := newBeamRoundTrips(b, newSiteOn(b, runlog.NewMemory(), "", endlessPhoton))
-	interval := newBeamRoundTrips(b, newSiteOn(b, newDurableLog(b, false), "", endlessPhoton))
-	always := newBeamRoundTrips(b, newSiteOn(b, newDurableLog(b, true), "", endlessPhoton))
+	interval := newBeamRoundTrips(b, newSiteOn(b, newDurableLog(b, store.SyncInterval), "", endlessPhoton))
+	always := newBeamRoundTrips(b, newSiteOn(b, newDurableLog(b, store.SyncAlways), "", endlessPhoton))
 	disk := newSyncedFile(b)
 	var took [4][]time.Duration
 	for b.Loop() {
@@ -41,8 +41,8 @@ func BenchmarkAskByLog(b *testing.B) {
 	}
 }
 
-func newDurableLog(b *testing.B, syncAlways bool) runlog.Log {
-	l, err := jetstream.Open(b.Context(), jetstream.Options{Dir: filepath.Join(b.TempDir(), "log"), SyncAlways: syncAlways})
+func newDurableLog(b *testing.B, sync store.Sync) runlog.Log {
+	l, err := store.Open(b.Context(), store.Options{Dir: b.TempDir(), Sync: sync})
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -98,4 +98,6 @@ func printDamage(w io.Writer, r app.FolderReport) {
 }
 
 // countEntries returns a number of entries, for people.
-func countEntries(n int) string { return humanize.Thousands(n) + " " + humanize.Plural(n, "entry", "entries") }
+func countEntries(n int) string {
+	return humanize.Thousands(n) + " " + humanize.Plural(n, "entry", "entries")
+}

@@ -284,7 +284,7 @@ func testFullDisk(t *testing.T, bin string, restart bool) {
 		c.waitUntil("read", func() bool { _, last, _ := c.runState(table); return last > 4 })
 	}
 	end()
-	checkLog(t, filepath.Join(d.data, "log"), results)
+	checkLog(t, d.data, results)
 }
 
 // waitForAsk waits until a run has an open question.

@@ -65,5 +65,5 @@ func TestKilledRepeatedly(t *testing.T) {
 	all.Wait()
 	p.kill()
 	t.Logf("%d kills, %d wizards", times, len(results))
-	checkLog(t, filepath.Join(p.data, "log"), results)
+	checkLog(t, p.data, results)
 }

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/photon-beam/beam/internal/runlog"
-	"github.com/photon-beam/beam/internal/runlog/jetstream"
+	"github.com/photon-beam/beam/internal/store"
 )
 
 // checkLog reads the log and checks that the ordinals have no gaps, that each question
@@ -17,13 +17,13 @@ import (
 // the results are the ones that the clients received.
 func checkLog(t *testing.T, dir string, results map[string]string) {
 	t.Helper()
-	l, err := jetstream.Open(t.Context(), jetstream.Options{Dir: dir})
+	l, err := store.Open(t.Context(), store.Options{Dir: dir})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer l.Close()
 	runs := make(map[string]*runChecker)
-	for a, err := range l.Scan(t.Context()) {
+	for a, err := range runlog.Scan(t.Context(), l) {
 		if err != nil {
 			t.Fatal(err)
 		}

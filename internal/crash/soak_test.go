@@ -76,7 +76,7 @@ func TestSoak(t *testing.T) {
 	} else {
 		checkGrowth(t, watched)
 	}
-	checkLog(t, filepath.Join(p.data, "log"), l.recentResults())
+	checkLog(t, p.data, l.recentResults())
 }
 
 // sampleUntilDone samples until ctx ends.

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/photon-beam/beam/generators"
-	"github.com/photon-beam/beam/internal/runlog"
 )
 
 // A durable run that waits or sleeps need not be in memory, because its log has all that
@@ -207,7 +206,4 @@ func (r *trackedRun) evict() {
 	r.worker = nil
 	r.updateEvictionQueue()
 	w.generator.Stop(generators.ErrSuspended)
-	if l, ok := r.engine.log.(runlog.CacheEvictor); ok {
-		l.EvictCached(r.id)
-	}
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/engine"
 	"github.com/photon-beam/beam/internal/runlog"
-	"github.com/photon-beam/beam/internal/runlog/jetstream"
+	"github.com/photon-beam/beam/internal/store"
 )
 
 type deployment struct {
@@ -46,15 +46,15 @@ func onEveryLog(t *testing.T, test func(t *testing.T, o engine.Options, reopen f
 		o := testOptions(t, newDeployPhoton(true))
 		test(t, o, func() runlog.Log { return o.Log })
 	})
-	t.Run("JetStream", func(t *testing.T) {
+	t.Run("SQLite", func(t *testing.T) {
 		o := testOptions(t, newDeployPhoton(true))
 		dir := t.TempDir()
-		var open *jetstream.Log
+		var open *store.Store
 		reopen := func() runlog.Log {
 			if open != nil {
 				open.Close()
 			}
-			l, err := jetstream.Open(context.Background(), jetstream.Options{Dir: dir})
+			l, err := store.Open(context.Background(), store.Options{Dir: dir})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -18,7 +18,7 @@ import (
 	"github.com/photon-beam/beam/internal/programtest"
 	"github.com/photon-beam/beam/internal/runlog"
 	"github.com/photon-beam/beam/internal/runlog/blob"
-	"github.com/photon-beam/beam/internal/runlog/jetstream"
+	"github.com/photon-beam/beam/internal/store"
 )
 
 // waiterPhoton asks twice, with a step between.
@@ -44,7 +44,7 @@ type phase struct {
 	dir         string
 	runs        int
 	maxResident int // how many may wait in memory
-	log         *jetstream.Log
+	log         *store.Store
 	engine      *engine.Engine
 	figures     map[string]float64
 }
@@ -90,7 +90,7 @@ func (p *phase) openEngine(limits engine.Limits) error {
 	if err != nil {
 		return err
 	}
-	if p.log, err = jetstream.Open(context.Background(), jetstream.Options{Dir: filepath.Join(p.dir, "log")}); err != nil {
+	if p.log, err = store.Open(context.Background(), store.Options{Dir: p.dir}); err != nil {
 		return err
 	}
 	p.figures["open-ms"] = milliseconds(time.Since(began))

@@ -2,7 +2,7 @@
 // entries, from which everything that Beam knows about the run is derived.
 //
 // [Log] has two implementations: [Memory], and the durable one in package
-// jetstream. Package runlogtest holds the test suite that both pass.
+// store. Package runlogtest holds the test suite that both pass.
 package runlog
 
 import (
@@ -91,13 +91,6 @@ type Log interface {
 
 	// Delete deletes a run. Deleting a run that doesn't exist is no error.
 	Delete(ctx context.Context, run string) error
-}
-
-// A CacheEvictor is a log that caches runs in memory.
-type CacheEvictor interface {
-	// EvictCached removes a run from the cache, because it is about to wait for
-	// long.
-	EvictCached(run string)
 }
 
 // MaxBatchEntries is the maximum number of entries in a batch of Read and Follow.
