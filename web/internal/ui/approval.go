@@ -107,7 +107,7 @@ func newSampleView(a *timeline.Ask, models *llm.Models, errs []generators.FieldE
 		return v
 	}
 	v.approval = &approvalView{
-		State: a.Sampling, Offer: offer, request: request, server: sampling.Server(a.Photon), values: values, prefix: approvalPrefix(a.ID, a.Sampling.Call+1),
+		State: a.Sampling, Offer: offer, request: request, server: a.Question.Server, values: values, prefix: approvalPrefix(a.ID, a.Sampling.Call+1),
 		messages: messageViews(request), errors: make(map[string]string), editable: textSize(request) <= maxEditable,
 	}
 	for _, e := range errs {
