@@ -47,6 +47,13 @@ type Question struct {
 	// operators. NotCaller excludes who started the run. See [From] and [NotCaller].
 	From      []Who `json:"from,omitempty"`
 	NotCaller bool  `json:"notCaller,omitempty"`
+	// Server is the MCP server that asks, by the name that Beam's configuration gives it, and
+	// Tool the name under which Beam offers the tool that asks, if that is known. Only Beam
+	// sets them; both are empty if the photon itself asks.
+	Server string `json:"server,omitempty"`
+	Tool   string `json:"tool,omitempty"`
+	// Note is what Beam itself says about a server's question. No asker's text is in it.
+	Note string `json:"note,omitempty"`
 	// Timeout is how long the question may stay open; 0 means no limit.
 	Timeout Millis `json:"timeout,omitempty"`
 

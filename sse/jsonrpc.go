@@ -187,7 +187,7 @@ func (j *JSONRPCRenderer) excludedMessage(e runlog.Entry) ([]byte, error) {
 		return nil, nil
 	}
 	j.excluded[e.Seq] = true
-	return j.translator.LogMessage(generators.Notice, "Waits for "+who+" to answer: "+asked.Question.Message, "log"), nil
+	return j.translator.LogMessage(generators.Notice, "Waits for "+who+" to answer: "+message.LineSaidBy(asked.Question, j.translator.Photon.Name()), "log"), nil
 }
 
 // renderEnd returns the message for the end of the run, whose result may be large.

@@ -1,12 +1,10 @@
 package web
 
 import (
-	"bytes"
 	"context"
 	"slices"
 	"strings"
 
-	"github.com/a-h/templ"
 	"github.com/starfederation/datastar-go/datastar"
 
 	"github.com/photon-beam/beam/internal/runlog"
@@ -111,23 +109,13 @@ func encodePatch(ctx context.Context, p ui.Patch) (sse.Message, error) {
 		b.WriteString(datastar.ModeDatalineLiteral + p.Mode + "\n")
 	}
 	if p.Component != nil {
-		html, err := renderHTML(ctx, p.Component)
+		html, err := ui.Render(ctx, p.Component)
 		if err != nil {
 			return sse.Message{}, err
 		}
-		for line := range strings.Lines(html) {
+		for line := range strings.Lines(string(html)) {
 			b.WriteString(datastar.ElementsDatalineLiteral + strings.TrimRight(line, "\n") + "\n")
 		}
 	}
 	return sse.Message{Type: string(datastar.EventTypePatchElements), Data: []byte(b.String())}, nil
-}
-
-// renderHTML renders a component. It replaces carriage returns, which would end a line
-// of the stream, with line feeds.
-func renderHTML(ctx context.Context, c templ.Component) (string, error) {
-	var b bytes.Buffer
-	if err := c.Render(ctx, &b); err != nil {
-		return "", err
-	}
-	return strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(b.String()), nil
 }

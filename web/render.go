@@ -1,7 +1,6 @@
 package web
 
 import (
-	"bytes"
 	"net/http"
 	"strings"
 
@@ -18,16 +17,15 @@ import (
 // render writes a component after rendering all of it, so that an error results in an
 // error page instead of a truncated one.
 func (s *Server) render(w http.ResponseWriter, r *http.Request, status int, c templ.Component) error {
-	var b bytes.Buffer
-	if err := c.Render(r.Context(), &b); err != nil {
+	page, err := ui.Render(r.Context(), c)
+	if err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.Header().Set("Cache-Control", "no-store")
 	w.Header().Add("Vary", "Accept, Cookie")
 	w.WriteHeader(status)
-	_, err := w.Write(b.Bytes())
-	if err != nil {
+	if _, err := w.Write(page); err != nil {
 		s.logger.Debug("writing a page", "path", r.URL.Path, "err", err)
 	}
 	return nil

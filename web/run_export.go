@@ -1,7 +1,6 @@
 package web
 
 import (
-	"bytes"
 	"cmp"
 	"encoding/json"
 	"io"
@@ -41,13 +40,12 @@ func (s *Server) exportHTML(w http.ResponseWriter, r *http.Request, caller gener
 		return err
 	}
 	s.loadLargeBodies(r, caller, run)
-	var page bytes.Buffer
-	if err := ui.ExportedRun(run, assets.Pages().Text("beam.css")).Render(ui.ForExport(r.Context()), &page); err != nil {
+	page, err := ui.Render(ui.ForExport(r.Context()), ui.ExportedRun(run, assets.Pages().Text("beam.css")))
+	if err != nil {
 		return err
 	}
 	setExportHeaders(w, info, "text/html; charset=utf-8", "html")
-	_, err := w.Write(page.Bytes())
-	if err != nil {
+	if _, err := w.Write(page); err != nil {
 		s.logger.Debug("exporting a run", "run", info.ID, "err", err)
 	}
 	return nil

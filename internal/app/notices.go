@@ -116,7 +116,7 @@ func (a *App) tell(ctx context.Context, sender *webhook.Sender, askID string) {
 		return
 	}
 	n := webhook.Notice{
-		Ask: askID, Run: open.Run, Photon: open.Photon, Title: open.Title, Kind: string(open.Question.Kind), Message: open.Question.Message,
+		Ask: askID, Run: open.Run, Photon: open.Photon, Title: open.Asker(), Server: open.Question.Server, Tool: open.Question.Tool, Kind: string(open.Question.Kind), Message: open.Question.Message,
 		Owner: open.OwnerName, AskedAt: open.Since, Deadline: open.Deadline,
 	}
 	if base := a.baseURL.get(); base != "" {

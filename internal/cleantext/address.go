@@ -1,11 +1,26 @@
 package cleantext
 
 import (
+	"fmt"
 	"net"
 	"net/netip"
 	"net/url"
 	"strings"
 )
+
+// Address returns an address with what is invisible or could reorder the text around it
+// percent-encoded, as browsers send it.
+func Address(address string) string {
+	var b strings.Builder
+	for i := range len(address) {
+		if c := address[i]; c <= ' ' || c >= 0x7f {
+			fmt.Fprintf(&b, "%%%02X", c)
+		} else {
+			b.WriteByte(c)
+		}
+	}
+	return b.String()
+}
 
 // AddressCautions returns what a person should know about an http or https address before
 // opening it, in sentences; none of another address. They may have any text of the address,

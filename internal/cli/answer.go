@@ -10,6 +10,7 @@ import (
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/engine"
+	"github.com/photon-beam/beam/internal/mcp/message"
 	"github.com/photon-beam/beam/internal/runlog"
 	"github.com/photon-beam/beam/internal/runs"
 	"github.com/photon-beam/beam/internal/sampling"
@@ -216,7 +217,7 @@ func (c *answerCommand) askPerson(ctx context.Context, p *program, conn *connect
 
 // printQuestionHelp prints which flags answer a question.
 func (c *answerCommand) printQuestionHelp(p *program, conn *connection, q *term.Question) error {
-	about := q.Message
+	about := message.SaidBy(q.Question, q.Photon)
 	if len(q.Models) > 0 {
 		about += "\nAnswer in the model's place, or send the request with --approve MODEL:"
 		for _, m := range q.Models {

@@ -14,6 +14,7 @@ import (
 	"github.com/photon-beam/beam/internal/cleantext"
 	"github.com/photon-beam/beam/internal/engine"
 	"github.com/photon-beam/beam/internal/humanize"
+	"github.com/photon-beam/beam/internal/mcp/message"
 	"github.com/photon-beam/beam/internal/runlog"
 	"github.com/photon-beam/beam/internal/term"
 )
@@ -98,7 +99,7 @@ func describeState(info *engine.Info) string {
 // describeRun says in a line what a run waits for, or why it has no result.
 func describeRun(info *engine.Info) string {
 	if len(info.Asks) > 0 && info.Asks[0].Question != nil {
-		return info.Asks[0].Question.Message
+		return message.LineSaidBy(info.Asks[0].Question, info.Photon)
 	}
 	return cmp.Or(info.Pause(), info.Error)
 }
@@ -139,11 +140,11 @@ func askRows(list []engine.OpenAsk) [][]string {
 		if !a.Deadline.IsZero() {
 			deadline = "in " + humanize.Duration(time.Until(a.Deadline))
 		}
-		message := a.Question.Message
+		text := message.LineSaidBy(a.Question, a.Photon)
 		if a.Unanswerable {
-			message = a.ExcludedReason() + " " + message
+			text = a.ExcludedReason() + " " + text
 		}
-		rows = append(rows, []string{a.ID, a.Photon, string(a.Question.Kind), humanize.Ago(time.Since(a.Since)), deadline, message})
+		rows = append(rows, []string{a.ID, a.Photon, string(a.Question.Kind), humanize.Ago(time.Since(a.Since)), deadline, text})
 	}
 	return rows
 }

@@ -1,8 +1,10 @@
 package engine
 
 import (
+	"cmp"
 	"time"
 
+	"github.com/photon-beam/beam/internal/cleantext"
 	"github.com/photon-beam/beam/internal/runlog"
 	"github.com/photon-beam/beam/internal/runstate"
 )
@@ -87,6 +89,15 @@ type OpenAsk struct {
 	// AskOnly means that the caller may answer the question, but not use its run.
 	AskOnly bool `json:"askOnly,omitempty"`
 	runlog.Asked
+}
+
+// Asker says for people who asks: a photon by its title, and another server's tool by the
+// names that Beam gives it, since its title could be anything.
+func (a *OpenAsk) Asker() string {
+	if a.Question != nil && a.Question.Server != "" {
+		return runlog.Asker(a.Question, a.Photon)
+	}
+	return cleantext.Line(cmp.Or(a.Title, a.Photon))
 }
 
 // ExcludedReason says for people why the caller for whom the question was looked up can't

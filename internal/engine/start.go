@@ -9,6 +9,7 @@ import (
 
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/cleantext"
 	"github.com/photon-beam/beam/internal/clientsession"
 	"github.com/photon-beam/beam/internal/recording"
 	"github.com/photon-beam/beam/internal/runlog"
@@ -102,7 +103,7 @@ func (e *Engine) Start(ctx context.Context, caller generators.Caller, req StartR
 
 func newStarted(p *generators.Photon, caller generators.Caller, args json.RawMessage, req StartRequest) runlog.Started {
 	s := runlog.Started{
-		Photon: p.Name(), Title: p.Title(), Durable: p.Options().Durable, Version: p.Options().Version,
+		Photon: p.Name(), Title: cleantext.Line(p.Title()), Durable: p.Options().Durable, Version: p.Options().Version,
 		Surface: req.Surface, Samples: req.Samples, Args: args, IdempotencyKey: req.IdempotencyKey,
 		RetainFor: ask.Millis(min(max(req.RetainFor, 0), MaxRetention)),
 	}

@@ -36,7 +36,7 @@ func (f *follower) sendAskLinks(ctx context.Context) error {
 		if err != nil {
 			continue // it was just settled
 		}
-		if err := f.sendAskLink(id, msg.LineSaidBy(open.Photon, open.Question.Message)); err != nil {
+		if err := f.sendAskLink(id, msg.LineSaidBy(open.Question, open.Photon)); err != nil {
 			return err
 		}
 	}

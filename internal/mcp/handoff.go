@@ -138,7 +138,7 @@ func (c *call) newWaitingRun(info engine.Info) (waitingRun, error) {
 		if err != nil && !c.asksInChat() {
 			return run, err
 		}
-		w := waitingAsk{ID: a.ID, Message: msg.LineSaidBy(info.Photon, a.Question.Message), URL: address, Lost: a.Lost, lostNote: a.LostNote(), shown: msg.EvidenceTitles(a.Question)}
+		w := waitingAsk{ID: a.ID, Message: msg.LineSaidBy(a.Question, info.Photon), URL: address, Lost: a.Lost, lostNote: a.LostNote(), shown: msg.EvidenceTitles(a.Question)}
 		if a.Excluded {
 			w.For = a.For
 		}

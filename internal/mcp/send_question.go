@@ -76,7 +76,7 @@ func (f *follower) leaveQuestionOpen(ctx context.Context, open engine.OpenAsk, s
 	if inChat { // the view asks, as soon as the call has ended
 		return nil
 	}
-	return f.sendAskLink(open.ID, msg.LineSaidBy(open.Photon, open.Question.Message))
+	return f.sendAskLink(open.ID, msg.LineSaidBy(open.Question, open.Photon))
 }
 
 // leaveToOthers leaves a question open that the client's user may not answer, and tells the
@@ -86,7 +86,7 @@ func (f *follower) leaveToOthers(open engine.OpenAsk, seq uint64) error {
 		return nil
 	}
 	f.addLink(open, seq)
-	text := fmt.Sprintf("Waits for %s to answer: %s", open.For, msg.LineSaidBy(open.Photon, open.Question.Message))
+	text := fmt.Sprintf("Waits for %s to answer: %s", open.For, msg.LineSaidBy(open.Question, open.Photon))
 	return f.sendUnrecorded(f.buildStatusNotification(text), f.translator().LogMessage(generators.Notice, text, "log"))
 }
 

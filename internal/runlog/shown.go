@@ -18,6 +18,10 @@ import (
 func ShownQuestion(q *ask.Question) *ask.Question {
 	shown := *q
 	shown.Message, shown.Yes, shown.No = cleantext.Text(q.Message), cleantext.Line(q.Yes), cleantext.Line(q.No)
+	shown.Server, shown.Tool, shown.Note = cleantext.Line(q.Server), cleantext.Line(q.Tool), cleantext.Text(q.Note)
+	if cleantext.Line(q.URL) != q.URL {
+		shown.URL = cleantext.Address(q.URL)
+	}
 	shown.Fields = slices.Clone(q.Fields)
 	for i := range shown.Fields {
 		showField(&shown.Fields[i])

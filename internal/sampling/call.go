@@ -21,6 +21,7 @@ type call struct {
 	askID    string
 	number   int
 	photon   string
+	server   string // that asks; empty for a photon
 	owner    string
 	approval runlog.Approval
 	model    *llm.Model
@@ -64,7 +65,7 @@ func (s *Service) begin(caller generators.Caller, askID string, number int, a ru
 	model := s.models.Lookup(a.Model)
 	request := requestOf(open, a, model)
 	c := &call{
-		service: s, askID: askID, number: number, photon: open.Photon, owner: open.Owner, approval: a, model: model, body: body,
+		service: s, askID: askID, number: number, photon: open.Photon, server: open.Question.Server, owner: open.Owner, approval: a, model: model, body: body,
 		input: llm.EstimateTokens(request), reserved: mostTokens(request), standing: standing, caller: callers.Operator(),
 		done: make(chan struct{}), arrived: make(chan struct{}, 1),
 	}

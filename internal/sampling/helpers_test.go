@@ -62,8 +62,24 @@ func askModel(_ context.Context, in prompt, yield generators.Yield) (string, err
 
 var photons = []*generators.Photon{
 	generators.New("asker", askModel, &generators.Options{Durable: true}),
-	generators.New("files__asker", askModel, nil),
-	generators.New("files__other", askModel, nil),
+	generators.New("files__asker", askedBy("files__asker"), nil),
+	generators.New("files__other", askedBy("files__other"), nil),
+	generators.New("files__unsure", askedBy(""), nil), // the server doesn't say which tool asks
+	generators.New("files__local", askModel, nil),     // a photon that is only named so
+}
+
+// askedBy returns [askModel] as a tool of the server files asks.
+func askedBy(tool string) generators.Func[prompt, string] {
+	return func(ctx context.Context, in prompt, yield generators.Yield) (string, error) {
+		return askModel(ctx, in, func(e generators.Event) bool {
+			if c, ok := e.(*generators.Call); ok {
+				q := *c.Question.(*ask.Question)
+				q.Server, q.Tool = "files", tool
+				c.Question = &q
+			}
+			return yield(e)
+		})
+	}
 }
 
 // A beam is an engine that calls models.

@@ -3,7 +3,6 @@ package sampling
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/engine"
@@ -65,26 +64,27 @@ func (r *StandingRequest) check(open engine.OpenAsk) error {
 		return invalid("tokens", fmt.Sprintf("must be at most %d", maxStandingTokens))
 	case r.Scope != ScopeTool && r.Scope != ScopeServer:
 		return invalid("scope", "must be tool or server")
-	case r.Scope == ScopeServer && Server(open.Photon) == "":
+	case r.Scope == ScopeServer && open.Question.Server == "":
 		return invalid("scope", "must be tool: the tool is not an upstream server's")
+	case r.Scope == ScopeTool && Tool(open) == "":
+		return invalid("scope", "must be server: the server doesn't say which of its tools asks")
 	}
 	return nil
 }
 
-// Server returns the name of the upstream server whose tool a photon is: the part of the
-// photon's name before "__". It is empty for Beam's own photons.
-func Server(photon string) string {
-	server, _, found := strings.Cut(photon, "__")
-	if !found {
-		return ""
+// Tool returns the name of the tool that asks a question: the photon, or another server's
+// tool; empty if the server doesn't say which of its tools asks.
+func Tool(open engine.OpenAsk) string {
+	if open.Question.Server != "" {
+		return open.Question.Tool
 	}
-	return server
+	return open.Photon
 }
 
 func (s *Service) addStanding(caller generators.Caller, open engine.OpenAsk, model string, r *StandingRequest) {
-	a := &Standing{Scope: r.Scope, Name: open.Photon, Model: model, Owner: open.Owner, By: caller}
+	a := &Standing{Scope: r.Scope, Name: Tool(open), Model: model, Owner: open.Owner, By: caller}
 	if r.Scope == ScopeServer {
-		a.Name = Server(open.Photon)
+		a.Name = open.Question.Server
 	}
 	if r.Requests > 0 {
 		a.Requests = new(r.Requests)

@@ -37,6 +37,41 @@ func TestStandingApproval(t *testing.T) {
 	}
 }
 
+// Whose request it is, a photon's name doesn't say.
+func TestStandingApprovalIsOfWhoAsks(t *testing.T) {
+	_, models := replier(t, "ok")
+	b := open(t, nil, models)
+	ask := func(photon string) (id string) {
+		t.Helper()
+		run := b.start(photon, prompt{Text: "x"}, false)
+		id = runlog.AskID(run, b.waitFor(run, kind(runlog.KindAsked)).Seq)
+		b.Service.Settle()
+		return id
+	}
+	local, unsure := ask("files__local"), ask("files__unsure")
+	for id, scope := range map[string]sampling.Scope{local: sampling.ScopeServer, unsure: sampling.ScopeTool} {
+		err := b.Approve(t.Context(), ada, "browser", id, sampling.Decision{Standing: &sampling.StandingRequest{Scope: scope, Requests: 2}})
+		var invalid *generators.InvalidError
+		if !errors.As(err, &invalid) {
+			t.Errorf("%s: a standing approval for its %s: %v", id, scope, err)
+		}
+	}
+	b.approve(unsure, sampling.Decision{Standing: &sampling.StandingRequest{Scope: sampling.ScopeServer, Requests: 9}})
+	for photon, want := range map[string]sampling.Phase{"files__local": sampling.Waiting, "asker": sampling.Waiting} {
+		if s := b.state(ask(photon)); s.Phase != want {
+			t.Errorf("%s is %+v", photon, s)
+		}
+	}
+	other := b.start("files__other", prompt{Text: "x"}, false)
+	b.result(other)
+	b.approve(ask("files__local"), sampling.Decision{})
+	for _, u := range b.Usages(ada) {
+		if want := map[bool]string{true: "", false: "files"}[u.Tool == "files__local"]; u.Server != want {
+			t.Errorf("the usage has %+v", u)
+		}
+	}
+}
+
 // It covers no other tool, no other owner, and no run whose client has a model.
 func TestStandingApprovalIsNarrow(t *testing.T) {
 	s, models := replier(t, "ok")

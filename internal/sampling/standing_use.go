@@ -92,11 +92,11 @@ func (s *Service) covering(open engine.OpenAsk) []*Standing {
 	defer s.mu.Unlock()
 	var list []*Standing
 	for _, a := range s.standing {
-		name := open.Photon
+		name := Tool(open)
 		if a.Scope == ScopeServer {
-			name = Server(open.Photon)
+			name = open.Question.Server
 		}
-		if a.Owner == open.Owner && a.Name == name {
+		if a.Owner == open.Owner && a.Name == name && name != "" {
 			list = append(list, a)
 		}
 	}

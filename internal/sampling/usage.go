@@ -48,6 +48,7 @@ func (s *Service) countCall(c *call, outcome string, end runlog.EndOfSampling) {
 		return
 	}
 	u.Calls++
+	u.Server = cmp.Or(u.Server, c.server)
 	if outcome != OutcomeReplied {
 		u.Failed++
 	}
@@ -67,7 +68,7 @@ func (s *Service) usageOf(key usageKey) *Usage {
 	if len(s.usage) >= 2*maxUsageKeys {
 		return nil
 	}
-	u := &Usage{Server: Server(key.tool), Tool: key.tool, Model: key.model}
+	u := &Usage{Tool: key.tool, Model: key.model}
 	s.usage[key] = u
 	return u
 }
@@ -84,9 +85,10 @@ func (s *Service) Usages(caller generators.Caller) []Usage {
 		key.owner = ""
 		sum := sums[key]
 		if sum == nil {
-			sum = &Usage{Server: u.Server, Tool: u.Tool, Model: u.Model}
+			sum = &Usage{Tool: u.Tool, Model: u.Model}
 			sums[key] = sum
 		}
+		sum.Server = cmp.Or(sum.Server, u.Server)
 		sum.Calls, sum.Failed = sum.Calls+u.Calls, sum.Failed+u.Failed
 		sum.InputTokens, sum.OutputTokens = sum.InputTokens+u.InputTokens, sum.OutputTokens+u.OutputTokens
 		sum.Estimated = sum.Estimated || u.Estimated

@@ -74,8 +74,12 @@ func (a *approval) groups() []*huh.Group {
 		texts = append(texts, huh.NewText().Title("Last message").Value(&a.message).ExternalEditor(false).ShowLineNumbers(false).
 			Validate(func(string) error { return a.checkMessage() }))
 	}
-	scopes := []huh.Option[string]{huh.NewOption("Only this request", ""), huh.NewOption("Later ones of this tool, too", string(sampling.ScopeTool))}
-	if server := sampling.Server(a.question.Photon); server != "" {
+	scopes := []huh.Option[string]{huh.NewOption("Only this request", "")}
+	server := a.question.Server
+	if server == "" || a.question.Tool != "" {
+		scopes = append(scopes, huh.NewOption("Later ones of this tool, too", string(sampling.ScopeTool)))
+	}
+	if server != "" {
 		scopes = append(scopes, huh.NewOption("Later ones of all tools of "+cleantext.Line(server)+", too", string(sampling.ScopeServer)))
 	}
 	return []*huh.Group{

@@ -41,7 +41,14 @@ func ChangedNote(by string) string {
 
 // heading returns the message of a question, and until when it can be answered.
 func (q *Question) heading(style styles, width int) string {
-	text := style.paint(bold+";"+yellow, "? ") + style.paint(bold, wrap(cleantext.Text(q.Message), width-2)) + "\n"
+	text := style.paint(bold+";"+yellow, "? ")
+	if q.Server != "" {
+		text += wrap(cleantext.Line(runlog.Asker(q.Question, q.Photon))+" asks:", width-2) + "\n  "
+	}
+	text += style.paint(bold, wrap(cleantext.Text(q.Message), width-2)) + "\n"
+	if q.Note != "" {
+		text += style.paint(yellow, "  ! "+wrap(cleantext.Text(q.Note), width-4)) + "\n"
+	}
 	if q.Destructive {
 		text += style.paint(red, "  This can't be undone.") + "\n"
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/engine"
+	"github.com/photon-beam/beam/internal/mcp/message"
 	"github.com/photon-beam/beam/internal/runlog"
 	"github.com/photon-beam/beam/internal/sampling"
 )
@@ -82,7 +83,7 @@ func (s *Session) ask(ctx context.Context, q *Question) error {
 		open, err := s.Runs.Ask(ctx, q.ID)
 		if err == nil && open.Excluded {
 			s.parked[q.ID] = true
-			s.note("Waits for " + open.For + " to answer: " + q.Message)
+			s.note("Waits for " + open.For + " to answer: " + message.LineSaidBy(q.Question, q.Photon))
 			return nil
 		}
 	}

@@ -73,11 +73,3 @@ func checkHost(host string) (ascii, warning string, err error) {
 	}
 	return ascii, fmt.Sprintf("Look closely at the address: its host is %s, which is written %s. It may only look like one that you know.", ascii, cleantext.Text(written)), nil
 }
-
-// withWarning returns the message of a question with what the person should know.
-func withWarning(text, warning string) string {
-	if warning == "" {
-		return text
-	}
-	return text + "\n\n" + warning
-}

@@ -227,8 +227,8 @@ func (g *gateway) startMistaken(by ...*clientsession.Client) (asking, mistaken s
 func TestQuestionOutlivesTheCallWhoseRunAsksIt(t *testing.T) {
 	g := newGateway(t, child(t, "peer", ""))
 	asking, mistaken, shown, tell := g.startMistaken()
-	if !strings.Contains(shown.Question.Message, "doesn't say which of them asks this") {
-		t.Errorf("the question is %q", shown.Question.Message)
+	if q := shown.Question; q.Message != "Who?" || q.Server != "peer" || q.Tool != "" || shown.Asker() != "The server peer" || !strings.Contains(q.Note, "doesn't say which of them asks this") {
+		t.Errorf("the question is %+v", q)
 	}
 	info, err := g.Info(ada, asking)
 	if err != nil || !strings.Contains(info.Pause(), "which another run asks") {

@@ -10,7 +10,6 @@ import (
 
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
-	"github.com/photon-beam/beam/internal/cleantext"
 	"github.com/photon-beam/beam/internal/mcp/message"
 	"github.com/photon-beam/beam/internal/rawjson"
 )
@@ -116,9 +115,9 @@ func (p *passthrough) askRequired(urls []requiredURL) error {
 		if refused != nil {
 			return refused
 		}
-		required.URL, required.Message = address, withWarning(cleantext.Text(required.Message), warning)
+		required.URL = address
 		p.inGoroutine(func() {
-			err := p.askUntilDone(required)
+			err := p.askUntilDone(required, warning)
 			mu.Lock()
 			defer mu.Unlock()
 			errs = append(errs, err)
@@ -128,7 +127,7 @@ func (p *passthrough) askRequired(urls []requiredURL) error {
 	return errors.Join(errs...)
 }
 
-func (p *passthrough) askUntilDone(required requiredURL) error {
+func (p *passthrough) askUntilDone(required requiredURL, note string) error {
 	end, err := p.upstream.policy.BeginAsk(p.session())
 	if err != nil {
 		return err
@@ -139,7 +138,7 @@ func (p *passthrough) askUntilDone(required requiredURL) error {
 	complete := sync.OnceFunc(func() { close(completed); w.withdraw(completedText) })
 	defer p.upstream.onComplete(required.ElicitationID, complete)()
 	options := append(p.upstream.askOptions(), ask.UntilDone())
-	err = ask.URL(w.yieldCall, "url", required.Message, required.URL, options...)
+	err = ask.URL(p.named(true, note, w.yieldCall), "url", required.Message, required.URL, options...)
 	if errors.Is(err, generators.ErrWithdrawn) {
 		return nil
 	}

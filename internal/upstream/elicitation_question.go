@@ -8,7 +8,6 @@ import (
 
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
-	"github.com/photon-beam/beam/internal/cleantext"
 	"github.com/photon-beam/beam/internal/mcp/client"
 	"github.com/photon-beam/beam/internal/mcp/message"
 	"github.com/photon-beam/beam/internal/rawjson"
@@ -51,9 +50,7 @@ func (u *Upstream) formQuestion(text string, schema json.RawMessage) (*question,
 	if err != nil {
 		return nil, message.Errorf(mcp.INVALID_PARAMS, "%v", err)
 	}
-	text = withWarning(cleantext.Text(text), warning)
-	labelFields(fields)
-	return &question{declined: declinedResult, cancelled: cancelledResult, ask: func(yield generators.Yield) (json.RawMessage, error) {
+	return &question{note: warning, declined: declinedResult, cancelled: cancelledResult, ask: func(yield generators.Yield) (json.RawMessage, error) {
 		content, err := ask.ForFields("elicitation", text, fields, u.askOptions()...).Ask(yield)
 		if err != nil {
 			return nil, err
@@ -62,30 +59,12 @@ func (u *Upstream) formQuestion(text string, schema json.RawMessage) (*question,
 	}}, nil
 }
 
-// labelFields cleans what people read of fields. Names and values stay as they are, since
-// the answer has them.
-func labelFields(fields ask.Fields) {
-	for i := range fields {
-		f := &fields[i]
-		f.Title, f.Description = cleantext.Line(f.Title), cleantext.Text(f.Description)
-		if label := cleantext.Name(f.Label()); label != f.Label() {
-			f.Title = label
-		}
-		for j, c := range f.Choices {
-			if label := cleantext.Name(c.Label()); label != c.Label() {
-				f.Choices[j].Title = label
-			}
-		}
-	}
-}
-
 func (u *Upstream) urlQuestion(text, address, id string) (*question, *message.Error) {
 	address, warning, refused := u.checkURL(address)
 	if refused != nil {
 		return nil, refused
 	}
-	text = withWarning(cleantext.Text(text), warning)
-	return &question{declined: declinedResult, cancelled: cancelledResult, ask: func(yield generators.Yield) (json.RawMessage, error) {
+	return &question{note: warning, declined: declinedResult, cancelled: cancelledResult, ask: func(yield generators.Yield) (json.RawMessage, error) {
 		w := &withdrawer{yield: yield}
 		var isComplete atomic.Bool
 		defer u.onComplete(id, func() { isComplete.Store(true); w.withdraw(completedText) })()

@@ -15,6 +15,7 @@ import (
 	"github.com/photon-beam/beam/internal/mcp/client"
 	"github.com/photon-beam/beam/internal/mcp/message"
 	"github.com/photon-beam/beam/internal/toolresult"
+	"github.com/photon-beam/beam/internal/upstream/catalogue"
 )
 
 // The codes of errors that upstreams get.
@@ -109,7 +110,8 @@ func (p *passthrough) refuse(r *client.ServerRequest, outcome AskOutcome, refuse
 // A question is a request of an upstream that can be asked.
 type question struct {
 	// ask asks it and returns the result for the upstream.
-	ask func(yield generators.Yield) (json.RawMessage, error)
+	ask  func(yield generators.Yield) (json.RawMessage, error)
+	note string // what the person should know of it
 	// declined and cancelled are the results of a question that was; nil for an error.
 	declined, cancelled json.RawMessage
 	// rejected is the text of that error.
@@ -131,7 +133,7 @@ func (p *passthrough) respond(r *client.ServerRequest, q *question) {
 			}
 		}()
 	}
-	result, err := q.ask(p.noteUncertainty(r, withdrawable.yieldCall))
+	result, err := q.ask(p.named(r.IsCertain(), q.note, withdrawable.yieldCall))
 	if r.IsCertain() {
 		toolresult.RecordQuestion(p.ctx, err)
 	}
@@ -151,25 +153,30 @@ func (p *passthrough) respond(r *client.ServerRequest, q *question) {
 	}
 }
 
-// noteUncertainty returns a Yield that adds to a question whose call isn't certain that it may be
-// another's: the run may have nothing to do with it.
-func (p *passthrough) noteUncertainty(r *client.ServerRequest, yield generators.Yield) generators.Yield {
-	if r.IsCertain() {
-		return yield
+// named returns a Yield that says on a question which server asks it, and which of its tools. If
+// the call isn't certain, it doesn't name a tool, and notes that the run may have nothing to do
+// with the question.
+func (p *passthrough) named(isCertain bool, note string, yield generators.Yield) generators.Yield {
+	server, tool := p.upstream.server.Name, ""
+	switch {
+	case !isCertain:
+		note = strings.TrimSpace(note + "\n" + fmt.Sprintf(uncertaintyNote, server))
+	case p.request.Method == string(mcp.MethodToolsCall):
+		tool = catalogue.JoinName(server, toolOf(p.request))
 	}
 	return func(e generators.Event) bool {
 		if c, ok := e.(*generators.Call); ok {
-			if asked, ok := c.Question.(*ask.Question); ok {
-				noted := *asked
-				noted.Message = strings.TrimSpace(noted.Message + "\n\n" + fmt.Sprintf(uncertaintyNote, p.upstream.server.Name))
-				c.Question = &noted
+			if asked, ok := ask.Of(c); ok {
+				named := *asked
+				named.Server, named.Tool, named.Note = server, tool, note
+				c.Question = &named
 			}
 		}
 		return yield(e)
 	}
 }
 
-const uncertaintyNote = "[Beam: several calls of the server %s are in progress, and it doesn't say which of them asks this. It may be another run's question; the answer reaches the right one.]"
+const uncertaintyNote = "Several calls of the server %s are in progress, and it doesn't say which of them asks this. It may be another run's question; the answer reaches the right one."
 
 // nobodyThere is why a question is withdrawn that nobody but a client can be asked which
 // has left.

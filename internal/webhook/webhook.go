@@ -27,7 +27,9 @@ type Notice struct {
 	Ask      string    `json:"ask"`
 	Run      string    `json:"run"`
 	Photon   string    `json:"photon"`
-	Title    string    `json:"title"` // of the photon
+	Title    string    `json:"title"` // of the photon, or which server's tool asks
+	Server   string    `json:"server,omitempty"`
+	Tool     string    `json:"tool,omitempty"`
 	Kind     string    `json:"kind"`
 	Message  string    `json:"message"`
 	Owner    string    `json:"owner"` // what people call the run's owner

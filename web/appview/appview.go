@@ -4,7 +4,6 @@
 package appview
 
 import (
-	"bytes"
 	"context"
 	"net/url"
 
@@ -174,7 +173,6 @@ func renderContext(ctx context.Context, base string) context.Context {
 }
 
 func html(ctx context.Context, c templ.Component) (string, error) {
-	var b bytes.Buffer
-	err := c.Render(ctx, &b)
-	return b.String(), err
+	page, err := ui.Render(ctx, c)
+	return string(page), err
 }

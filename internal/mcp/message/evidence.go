@@ -49,7 +49,7 @@ func RenderingOf(q *ask.Question) runlog.Rendering {
 // questionAndVerbs returns a question and, of a confirmation, its verbs and whether it
 // can be undone.
 func (t *Translator) questionAndVerbs(q *ask.Question) string {
-	text := SaidBy(t.Photon.Name(), q.Message)
+	text := SaidBy(q, t.Photon.Name())
 	if !form.IsConfirmation(q) || !q.Destructive && q.Yes == "" && q.No == "" {
 		return text
 	}

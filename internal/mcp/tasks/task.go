@@ -92,9 +92,9 @@ func waitingMessage(info engine.Info) string {
 		return info.LatestStatus
 	}
 	if first := info.Asks[0]; first.Excluded {
-		return "waits for " + first.For + " to answer: " + msg.LineSaidBy(info.Photon, first.Question.Message)
+		return "waits for " + first.For + " to answer: " + msg.LineSaidBy(first.Question, info.Photon)
 	}
-	return "waits for an answer: " + msg.LineSaidBy(info.Photon, info.Asks[0].Question.Message)
+	return "waits for an answer: " + msg.LineSaidBy(info.Asks[0].Question, info.Photon)
 }
 
 // newTaskFor returns a run as a task for a client. The status message includes the

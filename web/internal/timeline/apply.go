@@ -285,7 +285,7 @@ func (r *Run) applyLog(e runlog.Entry, d struct {
 func (r *Run) applyChunk(e runlog.Entry, d generators.ChunkEvent) Change {
 	var c Change
 	if r.latest != nil && r.latest.Kind == Chunk && r.latest.continues(e) {
-		c = Change{Item: r.latest, Appended: d.Text}
+		c = Change{Item: r.latest, Appended: appendable(r.latest.text, d.Text)}
 	} else {
 		c = r.addItem(&Item{Seq: e.Seq, Time: e.Time, Kind: Chunk})
 	}

@@ -5,6 +5,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/cleantext"
 )
 
 // Limits on what is kept of a run. What is dropped is counted.
@@ -99,6 +100,16 @@ func (r *Run) uncountBytes(i *Item) {
 	if i.Artifact != nil {
 		r.bodyBytes -= len(i.Artifact.Body)
 	}
+}
+
+// appendable returns text if a page can show it after what it has of a chunk, and otherwise
+// nothing: what is invisible is marked or not by what stands beside it.
+func appendable(before []byte, text string) string {
+	_, n := utf8.DecodeLastRune(before)
+	if joined := string(before[len(before)-n:]) + text; cleantext.Text(joined) != joined {
+		return ""
+	}
+	return text
 }
 
 // appendChunkText appends text to a chunk and returns the chunks that it had to trim

@@ -80,6 +80,19 @@ func TestChunksAreJoined(t *testing.T) {
 	}
 }
 
+// What a page marks of a chunk depends on what stands beside it, so that the row is shown again.
+func TestChunksWithInvisibleTextAreShownAgain(t *testing.T) {
+	for _, tt := range []struct{ before, text, want string }{
+		{"delete ", "a\u202eb", ""}, {"delete\u202e", "txt.exe", ""}, {"👩\u200d", "💻", ""}, {"👩", "\u200d💻", "\u200d💻"}, {"می", "\u200cخ", "\u200cخ"}, {"a", "\n☕", "\n☕"},
+	} {
+		w := newLogWriter()
+		w.event(generators.Chunk(tt.before))
+		if c := w.event(generators.Chunk(tt.text)); c.Appended != tt.want || c.Item.ChunkText() != tt.before+tt.text {
+			t.Errorf("%+q after %+q appends %+q; there is %+q", tt.text, tt.before, c.Appended, c.Item.ChunkText())
+		}
+	}
+}
+
 func TestChunksAreBounded(t *testing.T) {
 	w := newLogWriter()
 	all := 0

@@ -43,7 +43,7 @@ func (r *Run) applySampling(e runlog.Entry, d runlog.Sampling) Change {
 	case i == nil:
 		return Change{}
 	case text != "":
-		c := Change{Item: i, Appended: text, ReplyText: text}
+		c := Change{Item: i, Appended: appendable(i.text, text), ReplyText: text}
 		if c.AlsoChanged = r.appendChunkText(i, text); slices.Contains(c.AlsoChanged, i) {
 			c.Appended = "" // its beginning was cut
 		}

@@ -9,12 +9,12 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
-	"unicode"
 
 	"github.com/a-h/templ"
 
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/cleantext"
 	"github.com/photon-beam/beam/internal/humanize"
 	"github.com/photon-beam/beam/internal/llm"
 	"github.com/photon-beam/beam/internal/sampling"
@@ -67,7 +67,7 @@ func approvalPrefix(askID string, call int) string {
 // PreviewOf returns what is in that element.
 func PreviewOf(askID string, call int, models *llm.Models, p Preview) templ.Component {
 	p.id, p.models = PreviewID(askID, call), models
-	return withoutReturns(preview(p))
+	return preview(p)
 }
 
 // PreviewErrors returns a preview of a decision that isn't valid.
@@ -91,7 +91,7 @@ const maxEditable = 300_000
 // SampleForm is [AskForm] for a question to a model that can be sent to one of the
 // configured models. If values aren't nil, they fill the fields.
 func SampleForm(a *timeline.Ask, models *llm.Models, errs []generators.FieldError, values url.Values) templ.Component {
-	return withoutReturns(askDialog(newSampleView(a, models, errs, values, nil)))
+	return askDialog(newSampleView(a, models, errs, values, nil))
 }
 
 // newSampleView returns the view of an open question of a run. Only one to a model that
@@ -107,7 +107,7 @@ func newSampleView(a *timeline.Ask, models *llm.Models, errs []generators.FieldE
 		return v
 	}
 	v.approval = &approvalView{
-		State: a.Sampling, Offer: offer, request: request, server: sampling.Server(a.Photon), values: values, prefix: approvalPrefix(a.ID, a.Sampling.Call+1),
+		State: a.Sampling, Offer: offer, request: request, server: a.Question.Server, values: values, prefix: approvalPrefix(a.ID, a.Sampling.Call+1),
 		messages: messageViews(request), errors: make(map[string]string), editable: textSize(request) <= maxEditable,
 	}
 	for _, e := range errs {
@@ -344,33 +344,9 @@ func (a *approvalView) tools() []toolView {
 var hiding = regexp.MustCompile(`<[A-Za-z!?/]|\]\(|\]:|\]\[|&#?\w+;|^\[`)
 
 // hidesText reports whether rendering a text as Markdown may not show all of it.
-func hidesText(text string) bool { return hiding.MatchString(text) || countInvisible(text) > 0 }
-
-// countInvisible counts the characters of a text that nobody sees.
-func countInvisible(text string) int {
-	n := 0
-	for _, r := range text {
-		if unicode.Is(unicode.Cf, r) || unicode.Is(unicode.Variation_Selector, r) || unicode.IsControl(r) && r != '\n' && r != '\t' && r != '\r' {
-			n++
-		}
-	}
-	return n
-}
-
-// visibleControls returns a text with invisible characters as their code points.
-func visibleControls(text string) string {
-	if countInvisible(text) == 0 {
-		return text
-	}
-	var b strings.Builder
-	for _, r := range text {
-		if countInvisible(string(r)) > 0 {
-			fmt.Fprintf(&b, "⟨U+%04X⟩", r)
-		} else {
-			b.WriteRune(r)
-		}
-	}
-	return b.String()
+func hidesText(text string) bool {
+	text = strings.ReplaceAll(text, "\r\n", "\n")
+	return hiding.MatchString(text) || cleantext.Text(text) != text
 }
 
 // pictureURL returns the address of a picture of a message; empty if browsers don't show

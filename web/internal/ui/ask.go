@@ -58,13 +58,13 @@ func newAskView(o engine.OpenAsk, errs []generators.FieldError, values url.Value
 // fill the fields; they must be nil in a patch, since a patched page keeps what the
 // person typed.
 func AskForm(o engine.OpenAsk, errs []generators.FieldError, values url.Values) templ.Component {
-	return withoutReturns(askDialog(newAskView(o, errs, values)))
+	return askDialog(newAskView(o, errs, values))
 }
 
 // AskUnavailable returns the dialog that replaces a question that can no longer be
 // answered; message says why.
 func AskUnavailable(o engine.OpenAsk, message string) templ.Component {
-	return withoutReturns(askUnavailable(newAskView(o, nil, nil), message))
+	return askUnavailable(newAskView(o, nil, nil), message)
 }
 
 func (v *askView) busySignal() string {
@@ -132,7 +132,7 @@ func enteredTexts(q *ask.Question, entered url.Values) (texts []timeline.Value) 
 }
 
 // AskClosed replaces a question on its own page.
-func AskClosed(a *timeline.Ask) templ.Component { return withoutReturns(closedView(a, true)) }
+func AskClosed(a *timeline.Ask) templ.Component { return closedView(a, true) }
 
 // AskClosedInDock replaces a question on its run's page.
-func AskClosedInDock(a *timeline.Ask) templ.Component { return withoutReturns(closedView(a, false)) }
+func AskClosedInDock(a *timeline.Ask) templ.Component { return closedView(a, false) }

@@ -28,7 +28,7 @@ func ChatQuestion(o engine.OpenAsk, c ChatQuestionOptions, errs []generators.Fie
 	if o.Excluded {
 		c.Accept, c.Decline, c.HasPages = false, false, false
 	}
-	return withoutReturns(chatQuestion(newAskView(o, errs, values), c))
+	return chatQuestion(newAskView(o, errs, values), c)
 }
 
 // chatPageReason says why a question is answered on Beam's page.
@@ -69,7 +69,7 @@ func IsShownInChat(i *timeline.Item) bool {
 }
 
 // ChatRow renders a row of the timeline for the view in a chat.
-func ChatRow(r *timeline.Run, i *timeline.Item) templ.Component { return withoutReturns(Row(r, i)) }
+func ChatRow(r *timeline.Run, i *timeline.Item) templ.Component { return Row(r, i) }
 
 // ChatLargeRow renders a row that is too large for a chat. The address is that of the
 // run's page, or empty.
@@ -78,7 +78,7 @@ func ChatLargeRow(i *timeline.Item, address string) templ.Component {
 	if i.Artifact != nil {
 		title = titleOrName(i.Artifact.Title, title)
 	}
-	return withoutReturns(chatLargeRow(i.ID(), title, address))
+	return chatLargeRow(i.ID(), title, address)
 }
 
 // ChatState returns a run's state in words.

@@ -16,7 +16,7 @@ type Hit struct {
 
 // NewAskHit returns an open question as a hit.
 func NewAskHit(o engine.OpenAsk, url string) Hit {
-	return Hit{"Question", questionText(o), titleOrName(o.Title, o.Photon), url}
+	return Hit{"Question", questionText(o), o.Asker(), url}
 }
 
 // NewRunHit returns a run as a hit.

@@ -2,7 +2,6 @@ package ui
 
 import (
 	"encoding/json"
-	"strings"
 	"testing"
 	"time"
 
@@ -156,9 +155,9 @@ func testChrome() Chrome {
 // renderHTML returns a component's HTML.
 func renderHTML(t testing.TB, c templ.Component) string {
 	t.Helper()
-	var b strings.Builder
-	if err := c.Render(t.Context(), &b); err != nil {
+	page, err := Render(t.Context(), c)
+	if err != nil {
 		t.Fatal(err)
 	}
-	return b.String()
+	return string(page)
 }

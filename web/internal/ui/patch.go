@@ -1,7 +1,6 @@
 package ui
 
 import (
-	"bytes"
 	"context"
 	"io"
 	"time"
@@ -120,28 +119,4 @@ func escapedText(s string) templ.Component {
 		_, err := io.WriteString(w, templ.EscapeString(s))
 		return err
 	})
-}
-
-// withoutReturns returns a component that renders c without carriage returns. A carriage
-// return ends a line of a server-sent event just as a line feed does; a sender that
-// splits only at line feeds would let a photon's text inject fields into the stream.
-func withoutReturns(c templ.Component) templ.Component {
-	if c == nil {
-		return nil
-	}
-	return templ.ComponentFunc(func(ctx context.Context, w io.Writer) error {
-		return c.Render(ctx, returnFilter{w})
-	})
-}
-
-type returnFilter struct{ w io.Writer }
-
-func (n returnFilter) Write(p []byte) (int, error) {
-	if bytes.IndexByte(p, '\r') < 0 {
-		return n.w.Write(p)
-	}
-	if _, err := n.w.Write(bytes.ReplaceAll(p, []byte{'\r'}, nil)); err != nil {
-		return 0, err
-	}
-	return len(p), nil
 }

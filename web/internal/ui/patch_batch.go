@@ -195,5 +195,5 @@ func (b *patchBatch) patchPositions(r *timeline.Run) {
 func (b *patchBatch) replace(c ...templ.Component) { b.add("", "outer", concat(c...)) }
 
 func (b *patchBatch) add(selector, mode string, c templ.Component) {
-	b.patches = append(b.patches, Patch{selector, mode, withoutReturns(c)})
+	b.patches = append(b.patches, Patch{selector, mode, c})
 }

@@ -1,7 +1,6 @@
 package ui
 
 import (
-	"fmt"
 	"net/url"
 	"strings"
 
@@ -18,14 +17,14 @@ type urlParts struct {
 func splitURL(s string) urlParts {
 	u, err := url.Parse(s)
 	if err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" {
-		return urlParts{before: escapeInvisible(s)}
+		return urlParts{before: cleantext.Address(s)}
 	}
-	a := urlParts{link: s, before: escapeInvisible(s)}
+	a := urlParts{link: s, before: cleantext.Address(s)}
 	if before, after, ok := cutAroundHost(s, u); ok {
-		a.before, a.host, a.after = escapeInvisible(before), escapeInvisible(u.Host), escapeInvisible(after)
+		a.before, a.host, a.after = cleantext.Address(before), cleantext.Address(u.Host), cleantext.Address(after)
 	}
 	for _, caution := range cleantext.AddressCautions(s) {
-		a.warnings = append(a.warnings, cleantext.Text(strings.ReplaceAll(caution, u.Host, escapeInvisible(u.Host))))
+		a.warnings = append(a.warnings, cleantext.Text(strings.ReplaceAll(caution, u.Host, cleantext.Address(u.Host))))
 	}
 	return a
 }
@@ -43,18 +42,4 @@ func cutAroundHost(s string, u *url.URL) (before, after string, ok bool) {
 		return "", "", false
 	}
 	return s[:at], s[end:], true
-}
-
-// escapeInvisible percent-encodes bytes that are invisible or can reorder the text
-// around them.
-func escapeInvisible(s string) string {
-	var b strings.Builder
-	for i := range len(s) {
-		if c := s[i]; c <= ' ' || c >= 0x7f {
-			fmt.Fprintf(&b, "%%%02X", c)
-		} else {
-			b.WriteByte(c)
-		}
-	}
-	return b.String()
 }
