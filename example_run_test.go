@@ -15,6 +15,6 @@ func ExampleRun() {
 	status := beam.Run(context.Background(), []string{"check", "--data", "/no/such/folder"}, os.Stdin, os.Stdout, os.Stdout, hello)
 	fmt.Println("status", status)
 	// Output:
-	// beam: /no/such/folder contains no Beam log
+	// beam: /no/such/folder contains no runs
 	// status 1
 }
