@@ -8,7 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"slices"
+	"strings"
 
 	"github.com/photon-beam/beam/internal/runlist"
 	"github.com/photon-beam/beam/internal/runlog"
@@ -38,7 +38,7 @@ func (s *Store) Check(ctx context.Context) (Report, error) {
 	defer conn.Close()
 	c := &checker{
 		store: s, conn: conn, Report: Report{Damaged: make(map[string]string)},
-		sums: &group{counts: make(map[countKey]int64)},
+		sums: newTally(),
 	}
 	if _, err := conn.ExecContext(ctx, s.dialect.beginRead); err != nil {
 		return Report{}, s.readError(s.readers.fail(ctx, err))
@@ -61,7 +61,7 @@ type checker struct {
 	store *Store
 	conn  *sql.Conn
 	heads digest
-	sums  *group // of counts
+	sums  tally
 	asks  int
 	named int // rows of audience
 }
@@ -143,7 +143,7 @@ func (c *checker) checkRun(ctx context.Context, stored storedRun) {
 		c.Damaged[r.ID] = c.store.dialect.explain(err).Error()
 	}
 	c.heads.xor(r.digest.of(r.ID))
-	c.sums.countChange(nil, r)
+	c.sums.change(nil, r.now())
 }
 
 // foldEntries reads the entries of a run, with their chain.
@@ -209,31 +209,25 @@ func reencode(raw []byte) []byte {
 
 // checkAsks checks the rows of a run's open questions.
 func (c *checker) checkAsks(ctx context.Context, r *liveRun) error {
-	type askRow struct {
-		seq        uint64
-		owner      string
-		asked      int64
-		restricted int64
-		called     int64
-	}
-	var got, want []askRow
-	err := c.query(ctx, "SELECT seq, owner, asked, restricted, called FROM asks WHERE run = $1 ORDER BY seq", func(row scanner) error {
-		var a askRow
-		err := row.Scan(&a.seq, &a.owner, &a.asked, &a.restricted, &a.called)
-		got = append(got, a)
-		return err
-	}, r.num)
 	for _, a := range r.Asks {
-		want = append(want, askRow{a.Seq, toText(r.Owner()), toNanos(a.AskedAt), toInt(a.Audience != nil), isCalled(a)})
+		c.asks++
+		var restricted, called int64
+		found := false
+		err := c.query(ctx, "SELECT restricted, called FROM asks WHERE owner = $1 AND asked = $2 AND run = $3 AND seq = $4", func(row scanner) error {
+			found = true
+			return row.Scan(&restricted, &called)
+		}, toText(r.Owner()), toNanos(a.AskedAt), r.num, a.Seq)
+		if err == nil && (!found || restricted != toInt(a.Audience != nil) || called != isCalled(a)) {
+			err = fmt.Errorf("%w: question %d is not listed as its entries say", runlog.ErrCorrupt, a.Seq)
+		}
 		if err == nil {
 			err = c.checkAudience(ctx, r, a)
 		}
+		if err != nil {
+			return err
+		}
 	}
-	if err == nil && !slices.Equal(got, want) {
-		err = fmt.Errorf("%w: its open questions are listed as %v, but its entries say %v", runlog.ErrCorrupt, got, want)
-	}
-	c.asks += len(want)
-	return err
+	return nil
 }
 
 func (c *checker) checkAudience(ctx context.Context, r *liveRun, a *runstate.Ask) error {
@@ -274,22 +268,8 @@ func (c *checker) checkSums(ctx context.Context) error {
 			c.Problems = append(c.Problems, fmt.Sprintf("%d %s, and %d should", n, check.what, check.want))
 		}
 	}
-	counts := make(map[countKey]int64)
-	err := c.query(ctx, "SELECT owner, what, n FROM counts", func(row scanner) error {
-		var k countKey
-		var n int64
-		err := row.Scan(&k.owner, &k.what, &n)
-		counts[k] = n
+	if err := c.checkCounts(ctx); err != nil {
 		return err
-	})
-	if err != nil {
-		return err
-	}
-	zero := func(_ countKey, n int64) bool { return n == 0 }
-	maps.DeleteFunc(counts, zero)
-	maps.DeleteFunc(c.sums.counts, zero)
-	if !maps.Equal(counts, c.sums.counts) {
-		c.Problems = append(c.Problems, "the counts of runs and questions are wrong")
 	}
 	if c.store.files == nil {
 		return nil
@@ -302,4 +282,32 @@ func (c *checker) checkSums(ctx context.Context) error {
 		c.Problems = append(c.Problems, "a run is not in its latest state, is missing, or was not recorded here")
 	}
 	return nil
+}
+
+// checkCounts compares the counts with what they should be.
+func (c *checker) checkCounts(ctx context.Context) error {
+	got := newTally()
+	err := c.query(ctx, "SELECT owner, "+strings.Join(countColumns, ", ")+" FROM counts", func(row scanner) error {
+		var owner string
+		n := new(counts)
+		err := row.Scan(append([]any{&owner}, n.dest()...)...)
+		got.owners[owner] = n
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	err = c.query(ctx, "SELECT name, unfinished FROM photons", func(row scanner) error {
+		var name string
+		var n int64
+		err := row.Scan(&name, &n)
+		got.photons[name] = n
+		return err
+	})
+	got.trim()
+	c.sums.trim()
+	if err == nil && !(maps.EqualFunc(got.owners, c.sums.owners, func(a, b *counts) bool { return *a == *b }) && maps.Equal(got.photons, c.sums.photons)) {
+		c.Problems = append(c.Problems, "the counts of runs and questions are wrong")
+	}
+	return err
 }

@@ -1,8 +1,9 @@
 package store
 
 import (
-	"cmp"
 	"context"
+	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -10,124 +11,157 @@ import (
 	"github.com/photon-beam/beam/internal/runstate"
 )
 
-// A countKey is the key of a row of counts.
-type countKey struct{ owner, what string }
-
 // Everyone stands for all owners. No caller has that id.
 const Everyone = escaped + "all"
 
-// ownerText returns an owner as a database stores it.
+// ownerText returns an owner as a database stores it; empty means Everyone.
 func ownerText(owner string) string {
-	if owner == Everyone {
-		return owner
+	if owner == "" {
+		return Everyone
 	}
 	return toText(owner)
 }
 
-// What is counted apart from runs by state.
-const (
-	countAsks   = "asks"    // open questions
-	countPhoton = "photon:" // and its name: unfinished runs of everyone
-)
+// counts are an owner's open questions, the runs in states that countColumns doesn't have, and
+// those in each of the states that it has.
+type counts [2 + len(runstate.States)]int64
+
+// countColumns are the columns of counts.
+var countColumns = func() []string {
+	columns := []string{"asks", "other"}
+	for _, s := range runstate.States {
+		columns = append(columns, string(s))
+	}
+	return columns
+}()
+
+// stateIndex returns the index of a state in counts.
+func stateIndex(s runstate.State) int {
+	if i := slices.Index(runstate.States[:], s); i >= 0 {
+		return 2 + i
+	}
+	return 1
+}
+
+// dest returns pointers to all counts.
+func (c *counts) dest() []any {
+	var all []any
+	for i := range c {
+		all = append(all, &c[i])
+	}
+	return all
+}
 
 // CountRuns implements [runlist.Rows].
 func (s *Store) CountRuns(ctx context.Context) (map[runstate.State]int, error) {
-	runs, _, err := s.counts(ctx, Everyone)
+	c, err := s.readCounts(ctx, "")
+	runs := make(map[runstate.State]int)
+	for _, state := range runstate.States {
+		runs[state] = int(c[stateIndex(state)])
+	}
 	return runs, err
 }
 
 // CountOf implements [runlist.Rows].
-func (s *Store) CountOf(ctx context.Context, owner string) (c runlist.Counts, err error) {
-	if owner == "" {
-		owner = Everyone
-	}
-	runs, asks, err := s.counts(ctx, owner)
-	c.Asks = asks
-	for state, n := range runs {
-		c.Runs += n
-		if !state.Ended() {
-			c.Unfinished += n
+func (s *Store) CountOf(ctx context.Context, owner string) (runlist.Counts, error) {
+	c, err := s.readCounts(ctx, owner)
+	n := runlist.Counts{Asks: int(c[0]), Runs: int(c[1]), Unfinished: int(c[1])}
+	for _, state := range runstate.States {
+		in := int(c[stateIndex(state)])
+		if n.Runs += in; !state.Ended() {
+			n.Unfinished += in
 		}
 	}
-	return c, err
+	return n, err
 }
+
+// readCounts returns the counts of an owner, or of all if owner is empty. They are kept, not
+// counted.
+func (s *Store) readCounts(ctx context.Context, owner string) (c counts, err error) {
+	err = s.readers.query(ctx, selectCounts+" WHERE owner = $1", []any{ownerText(owner)}, func(row scanner) error { return row.Scan(c.dest()...) })
+	return c, s.readError(err)
+}
+
+var selectCounts = "SELECT " + strings.Join(countColumns, ", ") + " FROM counts"
 
 // CountPhotons implements [runlist.Rows].
 func (s *Store) CountPhotons(ctx context.Context) (map[string]int, error) {
-	counts := make(map[string]int)
-	err := s.eachCount(ctx, Everyone, func(what string, n int) {
-		if name, ok := strings.CutPrefix(what, countPhoton); ok {
-			counts[fromText(name)] = n
-		}
-	})
-	return counts, err
-}
-
-// counts returns how many runs an owner, or [Everyone], has in each state, and how many open
-// questions. They are kept, not counted.
-func (s *Store) counts(ctx context.Context, owner string) (runs map[runstate.State]int, asks int, err error) {
-	runs = make(map[runstate.State]int)
-	err = s.eachCount(ctx, owner, func(what string, n int) {
-		switch {
-		case what == countAsks:
-			asks = n
-		case !strings.HasPrefix(what, countPhoton):
-			runs[runstate.State(what)] = n
-		}
-	})
-	return runs, asks, err
-}
-
-func (s *Store) eachCount(ctx context.Context, owner string, add func(what string, n int)) error {
-	err := s.readers.query(ctx, "SELECT what, n FROM counts WHERE owner = $1", []any{ownerText(owner)}, func(row scanner) error {
-		var what string
-		var n int64
-		err := row.Scan(&what, &n)
-		add(what, int(n))
+	photons := make(map[string]int)
+	err := s.readers.query(ctx, "SELECT name, unfinished FROM photons WHERE unfinished > 0", nil, func(row scanner) error {
+		var name string
+		var n int
+		err := row.Scan(&name, &n)
+		photons[fromText(name)] = n
 		return err
 	})
-	return s.readError(err)
+	return photons, s.readError(err)
 }
 
-func (g *group) add(owner, what string, n int64) {
-	for _, o := range []string{owner, Everyone} {
-		g.counts[countKey{o, what}] += n
-	}
+// A tally is what transactions add to counts, by the owners' texts, and to photons, by their
+// names' texts.
+type tally struct {
+	owners  map[string]*counts
+	photons map[string]int64
 }
 
-// countChange counts what a run was before (nil for nothing), and what it is now, likewise.
-func (g *group) countChange(before *savedRun, now *liveRun) {
+func newTally() tally { return tally{make(map[string]*counts), make(map[string]int64)} }
+
+// change counts what a run was before (nil for nothing), and what it is now, likewise.
+func (t tally) change(before, now *savedRun) {
 	if before != nil {
-		g.count(before, -1)
+		t.add(before, -1)
 	}
 	if now != nil {
-		g.count(now.now(), +1)
+		t.add(now, +1)
 	}
 }
 
-func (g *group) count(r *savedRun, sign int64) {
-	g.add(r.owner, string(r.state), sign)
-	g.add(r.owner, countAsks, sign*int64(len(r.asks)))
+func (t tally) add(r *savedRun, sign int64) {
+	for _, owner := range []string{r.owner, Everyone} {
+		c := t.owners[owner]
+		if c == nil {
+			c = new(counts)
+			t.owners[owner] = c
+		}
+		c[0] += sign * int64(len(r.asks))
+		c[stateIndex(r.state)] += sign
+	}
 	if r.ended == nil {
-		g.counts[countKey{Everyone, countPhoton + r.photon}] += sign
+		t.photons[r.photon] += sign
 	}
 }
 
-// writeCounts adds to the counts, in the order of their keys.
-func (g *group) writeCounts() error {
-	keys := make([]countKey, 0, len(g.counts))
-	for k, n := range g.counts {
-		if n != 0 {
-			keys = append(keys, k)
+// trim removes what is zero.
+func (t tally) trim() {
+	maps.DeleteFunc(t.owners, func(_ string, c *counts) bool { return *c == counts{} })
+	maps.DeleteFunc(t.photons, func(_ string, n int64) bool { return n == 0 })
+}
+
+// addCounts adds to the counts of an owner.
+var addCounts = func() string {
+	var parameters, sums []string
+	for i, column := range countColumns {
+		parameters = append(parameters, fmt.Sprintf("$%d", 2+i))
+		sums = append(sums, fmt.Sprintf("%s = counts.%s + excluded.%s", column, column, column))
+	}
+	return fmt.Sprintf("INSERT INTO counts (owner, %s) VALUES ($1, %s) ON CONFLICT (owner) DO UPDATE SET %s",
+		strings.Join(countColumns, ", "), strings.Join(parameters, ", "), strings.Join(sums, ", "))
+}()
+
+// writeTally adds the tally to the database, in the order of its keys.
+func (g *group) writeTally() error {
+	g.tally.trim()
+	for _, owner := range slices.Sorted(maps.Keys(g.tally.owners)) {
+		args := []any{owner}
+		for _, n := range g.tally.owners[owner] {
+			args = append(args, n)
+		}
+		if _, err := g.exec(g.ctx, addCounts, args...); err != nil {
+			return err
 		}
 	}
-	slices.SortFunc(keys, func(a, b countKey) int { return cmp.Or(cmp.Compare(a.owner, b.owner), cmp.Compare(a.what, b.what)) })
-	for _, k := range keys {
-		_, err := g.exec(g.ctx, "INSERT INTO counts (owner, what, n) VALUES ($1, $2, $3) ON CONFLICT (owner, what) DO UPDATE SET n = counts.n + excluded.n", k.owner, k.what, g.counts[k])
-		if err == nil && g.counts[k] < 0 {
-			_, err = g.exec(g.ctx, "DELETE FROM counts WHERE owner = $1 AND what = $2 AND n = 0", k.owner, k.what)
-		}
-		if err != nil {
+	for _, photon := range slices.Sorted(maps.Keys(g.tally.photons)) {
+		if _, err := g.exec(g.ctx, "INSERT INTO photons (name, unfinished) VALUES ($1, $2) ON CONFLICT (name) DO UPDATE SET unfinished = photons.unfinished + excluded.unfinished", photon, g.tally.photons[photon]); err != nil {
 			return err
 		}
 	}

@@ -31,7 +31,7 @@ func (g *group) deleteRuns(q *request) error {
 
 func (g *group) deleteRun(r *liveRun) error {
 	for _, a := range r.saved.asks {
-		if err := g.deleteAsk(r, &a); err != nil {
+		if err := g.deleteAsk(r, r.saved.owner, &a); err != nil {
 			return err
 		}
 	}
@@ -42,7 +42,7 @@ func (g *group) deleteRun(r *liveRun) error {
 		return err
 	}
 	g.heads.xor(r.saved.digest.of(r.ID))
-	g.countChange(r.saved, nil)
+	g.tally.change(r.saved, nil)
 	g.rows.remove(r.ID)
 	g.wrote, g.garbage = true, true
 	g.published = append(g.published, func() { g.store.hub.end(r.ID) })

@@ -16,7 +16,7 @@ type group struct {
 	*writer
 	ctx        context.Context
 	changed    []*liveRun // in the order of their first change
-	counts     map[countKey]int64
+	tally      tally
 	published  []func()
 	sync       bool
 	bytes      int
@@ -105,7 +105,7 @@ func (g *group) commit() error {
 		_, err := g.exec(g.ctx, "ROLLBACK")
 		return err
 	}
-	if err := g.writeCounts(); err != nil {
+	if err := g.writeTally(); err != nil {
 		return err
 	}
 	commits := g.commits.Load() + 1
@@ -225,8 +225,9 @@ func (g *group) flush(r *liveRun) error {
 		g.heads.xor(r.saved.digest.of(r.ID))
 	}
 	g.heads.xor(r.digest.of(r.ID))
-	g.countChange(r.saved, r)
-	r.save()
+	now := r.now()
+	g.tally.change(r.saved, now)
+	r.saved = now
 	clear(r.appends)
 	r.appends = r.appends[:0]
 	return nil
@@ -292,36 +293,28 @@ func (g *group) findByIdempotency(r *liveRun) (id string, err error) {
 	return fromText(id), err
 }
 
-// writeAsks writes the rows of questions that were opened, settled, or put to a model.
+// writeAsks writes the rows of questions that were opened, settled, put to a model, or got
+// another owner.
 func (g *group) writeAsks(r *liveRun) error {
 	owner := toText(r.Owner())
 	var saved []runstate.Ask
 	if r.saved != nil {
 		saved = r.saved.asks
-		if r.saved.owner != owner && len(saved) > 0 {
-			if _, err := g.exec(g.ctx, "UPDATE asks SET owner = $1 WHERE run = $2", owner, r.num); err != nil {
-				return err
-			}
-		}
 	}
+	moved := r.saved != nil && r.saved.owner != owner
 	for i := range saved {
-		if r.FindAsk(saved[i].Seq) == nil {
-			if err := g.deleteAsk(r, &saved[i]); err != nil {
+		if a := r.FindAsk(saved[i].Seq); a == nil || moved || isCalled(a) != isCalled(&saved[i]) {
+			if err := g.deleteAsk(r, r.saved.owner, &saved[i]); err != nil {
 				return err
 			}
 		}
 	}
 	for _, a := range r.Asks {
 		i := slices.IndexFunc(saved, func(s runstate.Ask) bool { return s.Seq == a.Seq })
-		var err error
-		switch {
-		case i < 0:
-			err = g.insertAsk(r, a)
-		case isCalled(a) != isCalled(&saved[i]):
-			_, err = g.exec(g.ctx, "UPDATE asks SET called = $1 WHERE run = $2 AND seq = $3", isCalled(a), r.num, a.Seq)
-		}
-		if err != nil {
-			return err
+		if i < 0 || moved || isCalled(a) != isCalled(&saved[i]) {
+			if err := g.insertAsk(r, owner, a); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
@@ -330,9 +323,9 @@ func (g *group) writeAsks(r *liveRun) error {
 // isCalled returns 1 if a model has been called for a question.
 func isCalled(a *runstate.Ask) int64 { return toInt(a.Call > 0) }
 
-func (g *group) insertAsk(r *liveRun, a *runstate.Ask) error {
+func (g *group) insertAsk(r *liveRun, owner string, a *runstate.Ask) error {
 	asked := toNanos(a.AskedAt)
-	_, err := g.exec(g.ctx, "INSERT INTO asks (run, seq, owner, asked, restricted, called) VALUES ($1, $2, $3, $4, $5, $6)", r.num, a.Seq, toText(r.Owner()), asked, toInt(a.Audience != nil), isCalled(a))
+	_, err := g.exec(g.ctx, "INSERT INTO asks (owner, asked, run, seq, restricted, called) VALUES ($1, $2, $3, $4, $5, $6)", owner, asked, r.num, a.Seq, toInt(a.Audience != nil), isCalled(a))
 	for _, who := range namedBy(a.Audience) {
 		if err == nil {
 			_, err = g.exec(g.ctx, "INSERT INTO audience (who, asked, run, seq) VALUES ($1, $2, $3, $4)", who, asked, r.num, a.Seq)
@@ -341,11 +334,12 @@ func (g *group) insertAsk(r *liveRun, a *runstate.Ask) error {
 	return err
 }
 
-func (g *group) deleteAsk(r *liveRun, a *runstate.Ask) error {
-	_, err := g.exec(g.ctx, "DELETE FROM asks WHERE run = $1 AND seq = $2", r.num, a.Seq)
+func (g *group) deleteAsk(r *liveRun, owner string, a *runstate.Ask) error {
+	asked := toNanos(a.AskedAt)
+	_, err := g.exec(g.ctx, "DELETE FROM asks WHERE owner = $1 AND asked = $2 AND run = $3 AND seq = $4", owner, asked, r.num, a.Seq)
 	for _, who := range namedBy(a.Audience) {
 		if err == nil {
-			_, err = g.exec(g.ctx, "DELETE FROM audience WHERE who = $1 AND asked = $2 AND run = $3 AND seq = $4", who, toNanos(a.AskedAt), r.num, a.Seq)
+			_, err = g.exec(g.ctx, "DELETE FROM audience WHERE who = $1 AND asked = $2 AND run = $3 AND seq = $4", who, asked, r.num, a.Seq)
 		}
 	}
 	return err

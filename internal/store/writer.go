@@ -170,7 +170,7 @@ func (w *writer) finish(requests []*request, err error) {
 
 // tryGroup does requests in a transaction, and notes whether that failed.
 func (w *writer) tryGroup(requests []*request) error {
-	g := &group{writer: w, ctx: context.Background(), counts: make(map[countKey]int64)}
+	g := &group{writer: w, ctx: context.Background(), tally: newTally()}
 	err := g.do(requests)
 	if err == nil {
 		w.store.failure.Store(nil)

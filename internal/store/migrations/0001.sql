@@ -47,15 +47,14 @@ CREATE TABLE entries ( -- a row for each append
 ) STRICT, WITHOUT ROWID;
 
 CREATE TABLE asks ( -- the open questions
-	run   INTEGER NOT NULL,
-	seq   INTEGER NOT NULL,
 	owner TEXT NOT NULL,
 	asked INTEGER NOT NULL,
+	run   INTEGER NOT NULL,
+	seq   INTEGER NOT NULL,
 	restricted INTEGER NOT NULL, -- 1 if it names who may answer
 	called     INTEGER NOT NULL, -- 1 if a model has been called for it
-	PRIMARY KEY (run, seq)
+	PRIMARY KEY (owner, asked, run, seq)
 ) STRICT, WITHOUT ROWID;
-CREATE INDEX asks_owner ON asks (owner, asked, run, seq);
 CREATE INDEX asks_asked ON asks (asked, run, seq);
 CREATE INDEX asks_restricted ON asks (asked, run, seq) WHERE restricted = 1;
 CREATE INDEX asks_restricted_owner ON asks (owner, asked, run, seq) WHERE restricted = 1;
@@ -69,11 +68,23 @@ CREATE TABLE audience ( -- whom open questions name
 	PRIMARY KEY (who, asked, run, seq)
 ) STRICT, WITHOUT ROWID;
 
-CREATE TABLE counts ( -- of an owner's runs by state, and so on; see counts.go
-	owner TEXT NOT NULL,
-	what  TEXT NOT NULL,
-	n     INTEGER NOT NULL,
-	PRIMARY KEY (owner, what)
+CREATE TABLE counts ( -- of an owner's open questions, and runs by state; see counts.go
+	owner TEXT PRIMARY KEY,
+	asks  INTEGER NOT NULL,
+	other INTEGER NOT NULL,
+	running     INTEGER NOT NULL,
+	waiting     INTEGER NOT NULL,
+	sleeping    INTEGER NOT NULL,
+	completed   INTEGER NOT NULL,
+	unanswered  INTEGER NOT NULL,
+	failed      INTEGER NOT NULL,
+	stopped     INTEGER NOT NULL,
+	interrupted INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE photons ( -- how many of their runs have not ended
+	name       TEXT PRIMARY KEY,
+	unfinished INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
 
 CREATE TABLE deleted ( -- runs whose entries are yet to be deleted
