@@ -37,6 +37,10 @@ func (r *trackedRun) buildOpenAsk(ctx context.Context, a *openAsk, caller genera
 		ID: runlog.AskID(r.id, a.seq), Run: r.id, Photon: r.Start.Photon, Title: r.Start.Title,
 		Owner: r.owner(), OwnerName: r.ownerName(), Since: a.AskedAt, Asked: asked,
 	}
+	if a.Revised != "" && asked.Question != nil {
+		q := *asked.Question
+		q.Message, o.Question = a.Revised, &q
+	}
 	switch {
 	case a.Audience != nil:
 		o.Unanswerable = a.unanswerable.Load()

@@ -4,6 +4,7 @@ import (
 	"context"
 	"iter"
 
+	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/runlog"
 )
@@ -85,7 +86,7 @@ func (a *openAsk) openAskForInbox(caller generators.Caller, known map[string]Ope
 	if r.findOpenAsk(a.seq) != a {
 		return OpenAsk{}, false
 	}
-	if o, ok = known[runlog.AskID(r.id, a.seq)]; ok {
+	if o, ok = known[runlog.AskID(r.id, a.seq)]; ok && o.Question.Kind != ask.KindSample { // those may be revised
 		o.Owner, o.OwnerName = r.owner(), r.ownerName() // who may have adopted it
 		if a.Audience != nil {                          // the people may have changed
 			o.Excluded, o.Unanswerable = !a.admits(caller), a.unanswerable.Load()
