@@ -1,6 +1,7 @@
 package sse
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"io"
@@ -50,6 +51,14 @@ type JSONRPCRenderer struct {
 	state      message.State
 	excludes   func(*ask.Question) string
 	excluded   map[uint64]bool // the ordinals of questions that the reader may not answer
+	samples    map[uint64]*sentSample
+}
+
+// A sentSample is an open request to a model, and the message that the reader was sent last;
+// nil if this isn't known.
+type sentSample struct {
+	asked runlog.Entry
+	data  []byte
 }
 
 var (
@@ -67,7 +76,7 @@ func NewJSONRPCRenderer(ctx context.Context, run JSONRPCRun, after uint64) *JSON
 	if run.Excludes == nil {
 		run.Excludes = func(*ask.Question) string { return "" }
 	}
-	return &JSONRPCRenderer{ctx: ctx, after: after, excludes: run.Excludes, excluded: map[uint64]bool{}, translator: message.Translator{
+	return &JSONRPCRenderer{ctx: ctx, after: after, excludes: run.Excludes, excluded: map[uint64]bool{}, samples: map[uint64]*sentSample{}, translator: message.Translator{
 		Client: allCapabilities, Photon: run.Photon, RunID: run.ID,
 		ProgressToken: message.StringID(run.ID), Annotated: true, Source: runSource{run},
 	}}
@@ -124,22 +133,28 @@ func (j *JSONRPCRenderer) Render(batch []runlog.Entry) ([]Message, error) {
 	messages := make([]Message, 0, len(batch))
 	for _, e := range batch {
 		if e.Seq <= j.after {
-			if e.Kind == runlog.KindAsked {
-				if _, err := j.excludedMessage(e); err != nil {
-					return nil, err
-				}
+			if err := j.passAsked(e); err != nil {
+				return nil, err
 			}
 			if _, err := j.translator.Notification(&j.state, e); err != nil {
 				return nil, err
 			}
 			continue
 		}
+		version, err := j.newVersion(e)
+		if err != nil {
+			return nil, err
+		}
+		messages = append(messages, version...)
 		m, err := j.renderEntry(e)
 		if err != nil {
 			return nil, err
 		}
-		if m.Data != nil {
+		switch {
+		case m.Data != nil:
 			messages = append(messages, m)
+		case version != nil:
+			messages[len(messages)-1].ID = e.Seq
 		}
 	}
 	return messages, nil
@@ -161,18 +176,59 @@ func (j *JSONRPCRenderer) translate(e runlog.Entry) ([]byte, error) {
 		if data, err := j.excludedMessage(e); data != nil || err != nil {
 			return data, err
 		}
-		return j.translator.AskMessage(e)
+		data, err := j.translator.AskMessage(e)
+		j.keepSample(e, data)
+		return data, err
 	case runlog.KindAnswered, runlog.KindWithdrawn:
 		s, err := runlog.Decode[message.Settlement](e)
 		if err != nil {
 			return nil, err
 		}
+		delete(j.samples, s.AskSeq)
 		if j.excluded[s.AskSeq] {
 			return nil, nil // it was not asked
 		}
 		return message.EncodeCancelled(runlog.AskID(j.translator.RunID, s.AskSeq), s.Describe()), nil
 	}
 	return j.translator.Notification(&j.state, e)
+}
+
+// passAsked notes a question that the reader has been sent before.
+func (j *JSONRPCRenderer) passAsked(e runlog.Entry) error {
+	if e.Kind != runlog.KindAsked {
+		return nil
+	}
+	excluded, err := j.excludedMessage(e)
+	if excluded == nil {
+		j.keepSample(e, nil)
+	}
+	return err
+}
+
+func (j *JSONRPCRenderer) keepSample(e runlog.Entry, data []byte) {
+	if asked, err := runlog.Decode[runlog.Asked](e); err == nil && asked.Question != nil && asked.Question.Sample != nil {
+		j.samples[e.Seq] = &sentSample{e, data}
+	}
+}
+
+// newVersion returns the messages that replace a request to a model which a person has changed
+// and approved: its cancellation, and the new version with the same id. There are none if the
+// reader was sent that version.
+func (j *JSONRPCRenderer) newVersion(e runlog.Entry) ([]Message, error) {
+	if e.Kind != runlog.KindSampling {
+		return nil, nil
+	}
+	d, err := runlog.Decode[runlog.Sampling](e)
+	sent := j.samples[d.AskSeq]
+	if err != nil || d.Approved == nil || sent == nil {
+		return nil, err
+	}
+	data, err := j.translator.AskMessage(sent.asked)
+	if err != nil || bytes.Equal(data, sent.data) || sent.data == nil && d.Approved.Request == nil {
+		return nil, err
+	}
+	sent.data = data
+	return []Message{{Data: message.EncodeCancelled(runlog.AskID(j.translator.RunID, d.AskSeq), "a person has changed and approved the request")}, {Data: data}}, nil
 }
 
 // excludedMessage returns a log message in the place of a question that the reader may not

@@ -160,7 +160,13 @@ func (r entryEffects) Adopted(runlog.Entry, runlog.Adopted) error {
 	return nil
 }
 
-func (r entryEffects) Sampling(runlog.Entry, runlog.Sampling) error { return nil }
+// Sampling tells the lists of a question that a person's decision may have revised.
+func (r entryEffects) Sampling(_ runlog.Entry, s runlog.Sampling) error {
+	if s.Approved != nil {
+		r.engine.watchers.notify(r.owner())
+	}
+	return nil
+}
 
 // Finished stops the run's generator and deletes its key.
 func (r entryEffects) Finished(_ runlog.Entry, f runlog.Finished) error {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"iter"
 
+	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/audience"
 	"github.com/photon-beam/beam/internal/runlist"
@@ -158,7 +159,7 @@ func (e *Engine) isListed(a runlist.Ask, c generators.Caller) bool {
 // updateListedAsk returns a question as lists show it. It is read only if it isn't known. open
 // is false if it has been settled in the meantime, or can't be read, which is logged.
 func (e *Engine) updateListedAsk(a runlist.Ask, c generators.Caller, known *OpenAsk) (o OpenAsk, open bool) {
-	if known == nil {
+	if known == nil || known.Question.Kind == ask.KindSample { // which may be revised
 		return e.listAsk(a, c)
 	}
 	o = *known

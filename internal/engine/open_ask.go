@@ -48,6 +48,10 @@ func (e *Engine) describeAsk(a runlist.Ask, asked runlog.Asked, caller generator
 		ID: a.ID(), Run: r.ID, Photon: r.Start.Photon, Title: r.Start.Title,
 		Owner: r.Owner(), OwnerName: nameOfOwner(r.Start, r.Adopter), Since: a.AskedAt, Asked: asked,
 	}
+	if a.Revised != "" && asked.Question != nil {
+		q := *asked.Question
+		q.Message, o.Question = a.Revised, &q
+	}
 	switch {
 	case a.Audience != nil:
 		o.Unanswerable = e.isUnanswerable(a)

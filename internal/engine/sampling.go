@@ -47,33 +47,50 @@ func (e *Engine) RecordSampling(ctx context.Context, caller generators.Caller, a
 	return s.Call, asSettledError(r.appendEntries(context.WithoutCancel(ctx), runlog.NewEntry(runlog.KindSampling, s)))
 }
 
-// ApprovedSample returns the version of an open question's request that was approved last, if
-// that isn't the one that was asked; else nil. The error is that of [Engine.OpenAsk].
+// ApprovedSample returns the version of a question's request that was approved last, if that
+// isn't the one that was asked; else nil. The error is that of [Engine.Question].
 func (e *Engine) ApprovedSample(ctx context.Context, caller generators.Caller, askID string) (*ask.SampleRequest, error) {
 	r, seq, err := e.findAsk(ctx, caller, askID)
 	if err != nil {
 		return nil, err
 	}
 	r.mu.Lock()
-	defer r.mu.Unlock()
 	a := r.findOpenAsk(seq)
-	switch {
-	case a == nil:
-		return nil, r.notOpenError(ctx, seq)
-	case a.Version == 0:
+	isAsAsked := a != nil && a.Version == 0
+	r.mu.Unlock()
+	if isAsAsked {
 		return nil, nil
 	}
-	for batch, err := range e.loadSpilledBatches(r.id, e.log.Read(ctx, r.id, a.Version-1)) {
+	return r.readApproved(ctx, seq)
+}
+
+// readApproved reads from the log the version of a question's request that was approved last;
+// nil if that is the one that was asked.
+func (r *trackedRun) readApproved(ctx context.Context, seq uint64) (version *ask.SampleRequest, err error) {
+	for batch, err := range r.engine.loadSpilledBatches(r.id, r.engine.log.Read(ctx, r.id, seq)) {
 		if err != nil {
 			return nil, err
 		}
-		s, err := runlog.Decode[runlog.Sampling](batch[0])
-		if err != nil {
-			return nil, err
+		for _, e := range batch {
+			switch e.Kind {
+			case runlog.KindSampling:
+				s, err := runlog.Decode[runlog.Sampling](e)
+				if err != nil {
+					return nil, err
+				}
+				if s.AskSeq == seq && s.Approved != nil {
+					version = s.Approved.Request
+				}
+			case runlog.KindAnswered, runlog.KindWithdrawn:
+				if settled, err := runlog.Decode[struct {
+					AskSeq uint64 `json:"ask"`
+				}](e); err != nil || settled.AskSeq == seq {
+					return version, err
+				}
+			}
 		}
-		return s.Approved.Request, nil
 	}
-	return nil, runlog.ErrNotFound
+	return version, nil
 }
 
 // MaskSample returns a version of the request of an open question with the secrets masked

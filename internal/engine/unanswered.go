@@ -3,6 +3,7 @@ package engine
 import (
 	"errors"
 
+	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/callers"
 	"github.com/photon-beam/beam/internal/runlog"
@@ -58,10 +59,21 @@ func (w *worker) unansweredEnd(err error) (f runlog.Finished, ok bool) {
 func (w *worker) questionMessage(seq uint64) (message string) {
 	err := w.retryTransient(func() error {
 		asked, _, err := w.engine.readAsked(w.engine.ctx, w.id, seq)
-		if err == nil {
-			message = truncateText(asked.Question.Message)
+		if err != nil {
+			return err
 		}
-		return err
+		q := asked.Question
+		if q.Kind == ask.KindSample {
+			version, err := w.readApproved(w.engine.ctx, seq)
+			if err != nil {
+				return err
+			}
+			if version != nil {
+				q = runlog.Revise(q, version)
+			}
+		}
+		message = truncateText(q.Message)
+		return nil
 	})
 	if err != nil {
 		w.engine.logger.Error("reading the question that ended a run", "run", w.id, "err", err)

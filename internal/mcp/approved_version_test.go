@@ -2,12 +2,14 @@ package mcp_test
 
 import (
 	"context"
+	"iter"
 	"strings"
 	"testing"
 	"testing/synctest"
 
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/engine"
 	"github.com/photon-beam/beam/internal/runlog"
 )
 
@@ -84,6 +86,49 @@ func TestAClientIsSentTheVersionApprovedLast(t *testing.T) {
 		w.sendLine(`{"jsonrpc":"2.0","id":2,"method":"tasks/get","params":{"taskId":%s,%s}}`, task, meta)
 		if got := jsonMember(t, w.awaitResponse(2), "result", "inputRequests"); !strings.Contains(got, "the plan") || strings.Contains(got, "4711") {
 			t.Errorf("the task asks %s", got)
+		}
+		w.sendLine(`{"jsonrpc":"2.0","id":3,"method":"tasks/get","params":{"taskId":%s,%s}}`, task, meta)
+		if got := w.awaitResponse(3); !strings.Contains(jsonMember(t, got, "result", "statusMessage"), "the plan") || strings.Contains(got, "4711") {
+			t.Errorf("the task is %s", got)
+		}
+	})
+}
+
+// Nor do the texts that tell of the question quote what was removed: the list of the runs that
+// wait, and how the run ended.
+func TestTextsQuoteTheVersionApprovedLast(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newLinkingServer(t, samplingPhoton(generators.TaskForbidden))
+		w := b.connectStdio(t)
+		w.initialize("2025-11-25", `{}`)
+		w.sendLine(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"sample"}}`)
+		if handedOff := w.awaitResponse(1); !strings.Contains(handedOff, "4711") {
+			t.Fatalf("the call is handed off with %s", handedOff)
+		}
+		before := must(b.engine.Inbox(operator, 0))
+		changed, stop := iter.Pull(b.engine.Watch(t.Context(), operator))
+		defer stop()
+		changed()
+		b.approveRedacted(t)
+		if _, told := changed(); !told {
+			t.Error("an open inbox isn't told")
+		}
+		for name, list := range map[string][]engine.OpenAsk{"the inbox": must(b.engine.Inbox(operator, 0)), "an inbox that is kept up to date": must(b.engine.UpdateInbox(operator, 0, before))} {
+			if m := list[0].Question.Message; m != "Request to a model: the plan" {
+				t.Errorf("%s has %q", name, m)
+			}
+		}
+		w.sendLine(`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"beam_resume","arguments":{}}}`)
+		if list := w.awaitResponse(2); !strings.Contains(list, "the plan") || strings.Contains(list, "4711") {
+			t.Errorf("the list is %s", list)
+		}
+		if err := b.engine.Answer(t.Context(), operator, before[0].ID, ask.Answer{Action: ask.Decline}, "test"); err != nil {
+			t.Fatal(err)
+		}
+		synctest.Wait()
+		info, err := b.engine.Info(operator, before[0].Run)
+		if err != nil || !strings.Contains(info.Error, "the plan") || strings.Contains(info.Error, "4711") {
+			t.Errorf("the run ended with %q, %v", info.Error, err)
 		}
 	})
 }

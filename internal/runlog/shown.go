@@ -1,6 +1,7 @@
 package runlog
 
 import (
+	"cmp"
 	"encoding/json"
 	"slices"
 
@@ -33,6 +34,25 @@ func ShownQuestion(q *ask.Question) *ask.Question {
 		shown.Evidence[i] = ShownArtifact(a)
 	}
 	return &shown
+}
+
+// Revise returns the question of a request to a model with the message of a version of it: what
+// a person removed from the request isn't quoted. The question itself isn't changed.
+func Revise(q *ask.Question, version *ask.SampleRequest) *ask.Question {
+	revised := *q
+	revised.Message = MessageOf(version)
+	return &revised
+}
+
+// MessageOf returns the message of a question that asks for the reply of a model.
+func MessageOf(request *ask.SampleRequest) (message string) {
+	_, _ = ask.Sample(func(e generators.Event) bool { // which asks nobody
+		if q, ok := ask.Of(e.(*generators.Call)); ok {
+			message = cleantext.Text(q.Message)
+		}
+		return false
+	}, "sample", *request)
+	return cmp.Or(message, "Request to a model, changed by a person.")
 }
 
 func showField(f *ask.Field) {

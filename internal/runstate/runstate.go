@@ -80,6 +80,8 @@ type Ask struct {
 	Calling bool
 	// Version is the ordinal of the latest approval's entry if that changed the request.
 	Version uint64
+	// Revised is then the message of the changed request's question; otherwise empty.
+	Revised string
 }
 
 // A Sleep is a sleep in progress.
@@ -316,9 +318,9 @@ func (f *fold) Sampling(e runlog.Entry, s runlog.Sampling) error {
 	switch {
 	case a == nil:
 	case s.Approved != nil:
-		a.Call, a.Calling, a.Version = s.Call, true, 0
+		a.Call, a.Calling, a.Version, a.Revised = s.Call, true, 0, ""
 		if s.Approved.Request != nil {
-			a.Version = e.Seq
+			a.Version, a.Revised = e.Seq, runlog.MessageOf(s.Approved.Request)
 		}
 	case s.Ended != nil:
 		a.Calling = false

@@ -76,6 +76,7 @@ type foldedAsk struct {
 	Call     int                `json:"c,omitempty"`
 	Calling  bool               `json:"g,omitempty"`
 	Version  uint64             `json:"v,omitempty"`
+	Revised  string             `json:"m,omitempty"`
 }
 
 // foldedSleep is a [runstate.Sleep].
@@ -117,7 +118,7 @@ func (r *run) fold() ([]byte, error) {
 		f.Owner = r.Start.Owner
 	}
 	for _, a := range r.Asks {
-		f.Asks = append(f.Asks, foldedAsk{a.Seq, moment{a.AskedAt}, moment{a.Deadline}, a.Audience, a.Call, a.Calling, a.Version})
+		f.Asks = append(f.Asks, foldedAsk{a.Seq, moment{a.AskedAt}, moment{a.Deadline}, a.Audience, a.Call, a.Calling, a.Version, a.Revised})
 	}
 	for _, s := range r.Sleeps {
 		f.Sleeps = append(f.Sleeps, foldedSleep{s.Seq, moment{s.Until}})
@@ -142,7 +143,7 @@ func (r *run) unfold(raw []byte) error {
 		r.Start.Owner = f.Owner
 	}
 	for _, a := range f.Asks {
-		r.Asks = append(r.Asks, &runstate.Ask{Seq: a.Seq, AskedAt: a.AskedAt.Time, Deadline: a.Deadline.Time, Audience: a.Audience, Call: a.Call, Calling: a.Calling, Version: a.Version})
+		r.Asks = append(r.Asks, &runstate.Ask{Seq: a.Seq, AskedAt: a.AskedAt.Time, Deadline: a.Deadline.Time, Audience: a.Audience, Call: a.Call, Calling: a.Calling, Version: a.Version, Revised: a.Revised})
 	}
 	for _, s := range f.Sleeps {
 		r.Sleeps = append(r.Sleeps, &runstate.Sleep{Seq: s.Seq, Until: s.Until.Time})

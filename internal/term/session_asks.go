@@ -191,6 +191,11 @@ func (s *Session) applySampling(d *runlog.Sampling) {
 	id := runlog.AskID(s.id, d.AskSeq)
 	switch {
 	case d.Approved != nil:
+		for _, q := range s.open {
+			if q.ID == id && d.Approved.Request != nil {
+				q.Question = runlog.Revise(q.Question, d.Approved.Request)
+			}
+		}
 		s.reviews = d.Approved.Review
 		s.parked[id] = true
 		if s.current != nil && s.current.ID == id {

@@ -18,7 +18,7 @@ func (r *Run) applyAsked(e runlog.Entry, d runlog.Asked) Change {
 		return Change{}
 	}
 	d.Question = runlog.ShownQuestion(d.Question) // earlier versions recorded it as it was asked
-	a := &Ask{State: Open, OpenAsk: engine.OpenAsk{
+	a := &Ask{State: Open, asked: d.Question, OpenAsk: engine.OpenAsk{
 		ID: runlog.AskID(r.ID, e.Seq), Run: r.ID, Photon: r.Photon, Title: r.Title, Since: e.Time, Asked: d,
 	}}
 	r.restrict(a)

@@ -41,7 +41,8 @@ type Ask struct {
 	// ChangedBy is what people call who made the version of a request to a model that was
 	// approved last, as Person.
 	ChangedBy string
-	reply     *Item // the latest call
+	asked     *ask.Question // as it was asked, whatever version of a request is shown
+	reply     *Item         // the latest call
 	// Edited means that who answered had changed the reply of a model.
 	Edited bool
 	// Values are the answer as text. They never include a secret.

@@ -29,6 +29,9 @@ func (r *Run) applySampling(e runlog.Entry, d runlog.Sampling) Change {
 	a := asked.Ask
 	text := a.Sampling.Apply(e.Time, d)
 	if d.Approved != nil {
+		if a.Question = a.asked; d.Approved.Request != nil {
+			a.Question = runlog.Revise(a.asked, d.Approved.Request)
+		}
 		a.ChangedBy = ""
 		if by := a.Sampling.ChangedBy; by != nil {
 			a.ChangedBy = personOf(*by, r.Owner.ID)

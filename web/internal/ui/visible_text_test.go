@@ -6,9 +6,14 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/a-h/templ"
 	"golang.org/x/net/html"
 
+	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/internal/cleantext"
+	"github.com/photon-beam/beam/internal/engine"
+	"github.com/photon-beam/beam/internal/runlog"
+	"github.com/photon-beam/beam/web/internal/timeline"
 )
 
 // hidden is a text with one of each kind of what nobody sees, or what reorders other text.
@@ -24,6 +29,29 @@ func TestPagesShowWhatIsInvisible(t *testing.T) {
 	for _, p := range append(RunPatches(w.run, w.changes), ResyncPatches(w.run)...) {
 		if p.Component != nil {
 			checkVisible(t, p.Mode+" "+p.Selector, renderHTML(t, p.Component))
+		}
+	}
+}
+
+// Who asks is named by the names that Beam gives, whatever a tool calls itself, and what Beam says
+// about the question stands apart.
+func TestPagesNameWhoAsks(t *testing.T) {
+	q := ask.Question{Kind: ask.KindConfirm, Message: "Go?", Fields: ask.Fields{{Name: "go", Type: "boolean"}}, Server: "weather", Tool: "weather__get", Note: "It may be another's."}
+	unsure, local := q, q
+	unsure.Tool, local.Server, local.Tool, local.Note = "", "", "", ""
+	for want, q := range map[string]*ask.Question{"The tool get of the server weather": &q, "The server weather": &unsure, "Beam security": &local} {
+		o := engine.OpenAsk{ID: "a.1", Run: "a", Photon: "weather__get", Title: "Beam security", Asked: runlog.Asked{Key: "go", Question: q}}
+		for name, page := range map[string]templ.Component{
+			"page": AskPage(testChrome(), o, nil, nil), "inbox": Inbox(testChrome(), InboxPage{Asks: []InboxLine{{OpenAsk: o}}}), "chat": ChatQuestion(o, ChatQuestionOptions{Accept: true}, nil, nil),
+			"closed": AskClosed(&timeline.Ask{OpenAsk: o, State: timeline.Answered}), "unavailable": AskUnavailable(o, "It is closed."),
+		} {
+			got := renderHTML(t, page)
+			if has := strings.Contains(got, want); !has && (name != "chat" || q.Server != "") || q.Server != "" && strings.Contains(got, "Beam security") {
+				t.Errorf("%s of %s: %s", name, want, got)
+			}
+			if strings.Contains(got, "It may be another") != (q.Note != "" && (name == "page" || name == "chat")) {
+				t.Errorf("%s of %s: Beam's note is in %s", name, want, got)
+			}
 		}
 	}
 }
