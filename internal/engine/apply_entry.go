@@ -39,7 +39,7 @@ func (r *trackedRun) applyEntry(e runlog.Entry, own bool) {
 	}
 	r.updateEvictionQueue()
 	r.wakeWaiters()
-	if wasQueued != r.Queued {
+	if wasQueued != r.Queued || r.answers != nil {
 		r.updatePin()
 	}
 }

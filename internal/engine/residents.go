@@ -24,8 +24,8 @@ type residents struct {
 
 	mu   sync.RWMutex
 	byID map[string]weak.Pointer[trackedRun]
-	// pinned are the runs that nothing else holds, but that wait to wake somebody, or were
-	// queued here.
+	// pinned are the runs that nothing else holds, but that wait to wake somebody, were
+	// queued here, or are to get answers that only they have.
 	pinned map[*trackedRun]struct{}
 	starts starts
 	closed bool // add returns ErrClosing
@@ -96,7 +96,7 @@ func (x *residents) remove(r *trackedRun) {
 
 // updatePin keeps the run in memory if nothing else does, or no longer. Callers hold mu.
 func (r *trackedRun) updatePin() {
-	pinned := len(r.waiters) > 0 || r.Queued && !r.State.Ended()
+	pinned := len(r.waiters) > 0 || !r.State.Ended() && (r.Queued || r.answers != nil)
 	if pinned == r.pinned {
 		return
 	}
