@@ -47,8 +47,8 @@ func (s *Server) ServeUpstreamHTTP(w http.ResponseWriter, r *http.Request, name 
 
 // mapUI returns the function that maps the ui:// addresses of what a photon returns; nil
 // if its clients use the upstream's own.
-func (s *Server) mapUI(photon string) func(string) string {
-	server, ok := catalogue.SplitName(photon)
+func (s *Server) mapUI(p *generators.Photon) func(string) string {
+	server, ok := msg.ServerOf(p)
 	if !ok || s.only != "" {
 		return nil
 	}

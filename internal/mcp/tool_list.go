@@ -172,7 +172,7 @@ func (s *Server) insertDefinitions(rc *requestContext, result json.RawMessage) j
 			continue
 		}
 		if p, ok := s.toolPhoton(tool.Name); ok && p.Options().Definition != nil {
-			definition := msg.ToolDefinition(p, tool.Name, &rc.client.Client, s.mapUI(p.Name()))
+			definition := msg.ToolDefinition(p, tool.Name, &rc.client.Client, s.mapUI(p))
 			list.Tools[i], inserted = s.adaptDefinition(rc, p, definition), true
 		}
 	}

@@ -16,7 +16,7 @@ import (
 func (c *call) translator() *msg.Translator {
 	t := &msg.Translator{Client: &c.client.Client, Photon: c.photon, RunID: c.runID, ProgressToken: c.progressToken, Source: c}
 	if c.photon != nil {
-		t.MapUI = c.server.mapUI(c.photon.Name())
+		t.MapUI = c.server.mapUI(c.photon)
 	}
 	return t
 }

@@ -40,7 +40,7 @@ var secrets = list(`
 // named are words that mean a secret as the name of a field for text, or in a text that asks
 // for one of the reader's own, as in "your token".
 var named = list(`
-	token, tokens, secret, secrets, credential, credentials, bearer, otp, totp, mfa, 2fa, tan, pin, mnemonic, keystore, keyfile, pem, cookie, creds, kubeconfig, netrc
+	token, tokens, secret, secrets, credential, credentials, bearer, otp, totp, mfa, 2fa, tan, pin, puk, mnemonic, keystore, keyfile, pem, cookie, creds, kubeconfig, netrc
 	Geheimnis*, TAN, Zugangsschlüssel, jeton, secreto, segredo, segreto, geheim, токен*, секрет*, *トークン*, *シークレット*, *토큰*, *시크릿*, *الرمز*, الرمز المميز, PIN, ПИН
 `)
 

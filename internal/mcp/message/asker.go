@@ -9,11 +9,18 @@ import (
 	"github.com/photon-beam/beam/internal/runlog"
 )
 
+// ServerOf returns the server whose tool a photon is, as package catalogue makes them. It
+// reports false for another photon, whatever its name is.
+func ServerOf(p *generators.Photon) (server string, ok bool) {
+	o := p.Options()
+	return o.Group, o.Definition != nil
+}
+
 // TitleOf returns what a text of Beam calls a photon: by its own title, unless it is the tool
 // of another server, which could call itself Beam.
 func TitleOf(p *generators.Photon) string {
-	if o := p.Options(); o.Definition != nil {
-		return runlog.Asker(&ask.Question{Server: o.Group, Tool: p.Name()}, p.Name()) // as package catalogue makes them
+	if server, ok := ServerOf(p); ok {
+		return runlog.Asker(&ask.Question{Server: server, Tool: p.Name()}, p.Name())
 	}
 	return cleantext.Line(p.Title())
 }

@@ -1,6 +1,7 @@
 package message_test
 
 import (
+	"context"
 	"encoding/json"
 	"strings"
 	"testing"
@@ -152,6 +153,27 @@ func noteIf(is bool) string {
 		return ""
 	}
 	return "It may be another's."
+}
+
+// Whose tool a photon is, its name doesn't say: a photon of one's own may be called a__b.
+func TestServerOf(t *testing.T) {
+	input, err := generators.ParseSchema([]byte(`{"type":"object"}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct {
+		options       generators.Options
+		server, title string
+	}{
+		{generators.Options{Title: "Mine", Group: "a"}, "", "Mine"},
+		{generators.Options{Title: "Beam security", Group: "a", Definition: json.RawMessage(`{"name":"b","inputSchema":{"type":"object"}}`)}, "a", "The tool b of the server a"},
+	} {
+		p := generators.FromSchema("a__b", input, nil, func(context.Context, json.RawMessage, generators.Yield) (json.RawMessage, error) { return nil, nil }, &tt.options)
+		server, ok := message.ServerOf(p)
+		if ok != (tt.server != "") || ok && server != tt.server || message.TitleOf(p) != tt.title {
+			t.Errorf("%+v is of %q, %v, and called %q", tt.options, server, ok, message.TitleOf(p))
+		}
+	}
 }
 
 // A place in a line names who asks, too, and what is quoted can't end the quotation.

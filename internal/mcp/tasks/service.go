@@ -43,9 +43,9 @@ type Config struct {
 	// Link adds the address of a task's question to its status message, and leaves
 	// questions open that the client can't be asked.
 	Link bool
-	// MapUI returns the function that maps the ui:// addresses of what a photon of that
-	// name returns; see [msg.Translator].
-	MapUI func(photon string) func(uri string) string
+	// MapUI returns the function that maps the ui:// addresses of what a photon
+	// returns; see [msg.Translator].
+	MapUI func(photon *generators.Photon) func(uri string) string
 	// EffectWait is how long replies wait for what a task does next. The default is short.
 	EffectWait time.Duration
 	Logger     *slog.Logger
@@ -162,7 +162,7 @@ func (s *Service) translator(r Requester, info engine.Info) *msg.Translator {
 	if !ok {
 		photon = msg.PlaceholderPhoton(info.Photon)
 	}
-	return &msg.Translator{Client: r.Client, Photon: photon, RunID: info.ID, Source: taskSource{s, r, info.ID}, MapUI: s.MapUI(info.Photon)}
+	return &msg.Translator{Client: r.Client, Photon: photon, RunID: info.ID, Source: taskSource{s, r, info.ID}, MapUI: s.MapUI(photon)}
 }
 
 // A taskSource provides what the entries of a task's run refer to.
