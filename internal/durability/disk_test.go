@@ -135,6 +135,10 @@ func (d *disk) endCall(c *call) {
 		if o != nil {
 			o.truncate(c.intArg(1))
 		}
+	case "fallocate": // of shared memory, whose content a power failure needn't keep
+		if o != nil {
+			o.truncate(max(len(o.data), c.intArg(2)+c.intArg(3)))
+		}
 	case "fsync", "fdatasync":
 		s := d.pending[c]
 		delete(d.pending, c)

@@ -29,6 +29,9 @@ import (
 
 var operator = callers.Operator()
 
+// ownTransport isn't the default one, whose connections a server of another test closes.
+var ownTransport = &http.Transport{}
+
 // A testBeam is a whole Beam: its engine, its MCP server and its pages, served over
 // HTTP.
 type testBeam struct {
@@ -135,7 +138,7 @@ type browser struct {
 func (b *testBeam) newStranger() *browser {
 	jar, err := cookiejar.New(nil)
 	must(b.t, err)
-	return &browser{b, &http.Client{Jar: jar, Timeout: programtest.WaitTimeout}}
+	return &browser{b, &http.Client{Jar: jar, Timeout: programtest.WaitTimeout, Transport: ownTransport}}
 }
 
 // newOperatorBrowser returns a browser that is signed in as the operator.

@@ -128,7 +128,7 @@ func connectHTTP(b *testBeam) *testClient {
 		if session != "" {
 			r.Header.Set("Mcp-Session-Id", session)
 		}
-		response, err := http.DefaultClient.Do(r)
+		response, err := (&http.Client{Transport: ownTransport}).Do(r)
 		if err != nil {
 			b.t.Error(err)
 			return
