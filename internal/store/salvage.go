@@ -37,11 +37,12 @@ type Salvage struct {
 
 // A SalvagedRun is what can be read of a run.
 type SalvagedRun struct {
-	ID     string
-	Last   uint64 // the ordinal of its last entry; 0 if there is none
-	Damage error  // what is missing; nil if it is whole
-	num    int64
-	digest digest
+	ID      string
+	Last    uint64 // the ordinal of its last entry; 0 if there is none
+	Appends int    // how many there are up to it
+	Damage  error  // what is missing; nil if it is whole
+	num     int64
+	digest  digest
 }
 
 // maxFailures bounds the search for rows beside damaged ones.
@@ -58,7 +59,7 @@ func OpenSalvage(ctx context.Context, dir, scratch string) (*Salvage, error) {
 		return nil, errors.Join(err, fmt.Errorf("%w: %s has no database", runlog.ErrCorrupt, dir))
 	}
 	// The chain of each run is proof enough; a page with a wrong checksum has right rows, too.
-	db, err := openSQLite(filepath.Join(scratch, dbFile), 1, "checksum_verification=off", "cell_size_check=on")
+	db, err := openSQLite(filepath.Join(scratch, dbFile), 1, "checksum_verification=off", "cell_size_check=on") // in this order: the second reads the schema
 	if err != nil {
 		return nil, err
 	}
@@ -101,9 +102,12 @@ func copyFile(from, to string) error {
 // Close closes the copy.
 func (s *Salvage) Close() error { return explainSQLite(s.db.Close()) }
 
-// Whole reports whether no run lacks anything.
-func (s *Salvage) Whole() bool {
-	return s.Complete && s.LostCommits == 0 && !slices.ContainsFunc(s.Runs, func(r SalvagedRun) bool { return r.Damage != nil })
+// Whole reports whether nothing is missing.
+func (s *Salvage) Whole() bool { return s.Complete && s.LostCommits == 0 && s.AllWhole() }
+
+// AllWhole reports whether nothing is missing of the runs that were found.
+func (s *Salvage) AllWhole() bool {
+	return !slices.ContainsFunc(s.Runs, func(r SalvagedRun) bool { return r.Damage != nil })
 }
 
 // A foundRun is a run in the table or in the index of ids.
@@ -290,6 +294,7 @@ func (s *Salvage) read(ctx context.Context, r *SalvagedRun) iter.Seq2[[]runlog.E
 			more = err == nil && len(page) == pageRows
 			for _, entries := range page {
 				r.Last = entries[len(entries)-1].Seq
+				r.Appends++
 				if !yield(entries, nil) {
 					return
 				}
