@@ -255,29 +255,27 @@ func (r *repairer) countReadable(a runlog.AppendedEntries) int {
 // endRuns ends the runs that lack something, and if it isn't known which do, those that would go
 // on by themselves: they would repeat what they have done. Questions stay open.
 func (r *repairer) endRuns(ctx context.Context, s *store.Store) error {
-	for after := (runlist.Position{}); ; {
-		page, err := s.RunsOf(ctx, "", after, 256)
-		if err != nil || len(page) == 0 {
+	for id, err := range s.Runs(ctx) {
+		if err != nil {
 			return err
 		}
-		for _, row := range page {
-			after = runlist.Position{At: row.StartedAt, ID: row.ID}
-			if row.State.Ended() {
-				continue
-			}
-			reason := r.Damaged[row.ID]
-			if reason == "" && r.unsure != "" && (row.State != runstate.Waiting || len(row.Sleeps) > 0) {
-				reason = r.unsure
-			}
-			if reason == "" {
-				continue
-			}
-			r.Ended = append(r.Ended, row.ID)
-			if _, err := s.Append(ctx, row.ID, row.Last, endAsDamaged(row, reason)...); err != nil {
-				return err
-			}
+		row, err := s.Row(ctx, id)
+		if err != nil {
+			return err
+		}
+		reason := r.Damaged[id]
+		if reason == "" && (row.State != runstate.Waiting || len(row.Sleeps) > 0) {
+			reason = r.unsure
+		}
+		if row.State.Ended() || reason == "" {
+			continue
+		}
+		r.Ended = append(r.Ended, id)
+		if _, err := s.Append(ctx, id, row.Last, endAsDamaged(row, reason)...); err != nil {
+			return err
 		}
 	}
+	return nil
 }
 
 func endAsDamaged(row *runlist.Row, reason string) (entries []runlog.Entry) {

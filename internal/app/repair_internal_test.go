@@ -111,11 +111,13 @@ func TestRepair(t *testing.T) {
 		unsure  bool // the last transactions may be lost
 		nothing bool // is lost
 	}{
-		"no mark":             {func(t *testing.T, dir string) { mustRemove(t, filepath.Join(dir, "beam.mark")) }, len(runs) / 2, true, false},
-		"mark of another":     {func(t *testing.T, dir string) { change(t, filepath.Join(dir, "beam.mark"), flipMarks) }, len(runs) / 2, true, false},
-		"a page of entries":   {func(t *testing.T, dir string) { zeroPage(t, dir, "stepped") }, 3, false, false},
-		"a page of an index":  {func(t *testing.T, dir string) { zeroPage(t, dir, "waiting") }, 3, false, true},
-		"a bit of the header": {func(t *testing.T, dir string) { change(t, filepath.Join(dir, "beam.db"), func(db []byte) []byte { db[27] ^= 1; return db }) }, len(runs), false, true},
+		"no mark":            {func(t *testing.T, dir string) { mustRemove(t, filepath.Join(dir, "beam.mark")) }, len(runs) / 2, true, false},
+		"mark of another":    {func(t *testing.T, dir string) { change(t, filepath.Join(dir, "beam.mark"), flipMarks) }, len(runs) / 2, true, false},
+		"a page of entries":  {func(t *testing.T, dir string) { zeroPage(t, dir, "stepped") }, 3, false, false},
+		"a page of an index": {func(t *testing.T, dir string) { zeroPage(t, dir, "waiting") }, 3, false, true},
+		"a bit of the header": {func(t *testing.T, dir string) {
+			change(t, filepath.Join(dir, "beam.db"), func(db []byte) []byte { db[27] ^= 1; return db })
+		}, len(runs), false, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := copyFolder(t, whole)
