@@ -26,6 +26,7 @@ type DataFolder struct {
 	socket      *controlsocket.Server // where other processes join; nil for a temporary folder
 	sessionKeys identity.Keys
 	blobs       *blob.Store
+	reached     func(step string) // of a migration or a repair, for tests
 }
 
 // The contents of a data folder, besides the session keys.

@@ -10,41 +10,34 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/photon-beam/beam/internal/atomicfile"
 	"github.com/photon-beam/beam/internal/oldlog"
-	"github.com/photon-beam/beam/internal/runlog"
 	"github.com/photon-beam/beam/internal/store"
 )
 
 // Earlier versions kept runs in the folder log. The first start of this one copies them to a
 // store, and leaves log as it is, except that they refuse it from then on.
 const (
-	logFolder       = "log"
-	migratingFolder = "migrating" // a store that is not complete
-	// migratedFile says how many commits the store had after the migration.
+	logFolder = "log"
+	// migratedFile says how many commits the store had after the migration, or undoing.
 	migratedFile = "migrated"
+	undoing      = "undoing"
 )
 
 func (f *DataFolder) logDir() string       { return filepath.Join(f.dir, logFolder) }
-func (f *DataFolder) migratingDir() string { return filepath.Join(f.dir, migratingFolder) }
-
-// storeName is the file of a store that is moved into the folder last.
-const storeName = "beam.db"
+func (f *DataFolder) migratedPath() string { return filepath.Join(f.dir, migratedFile) }
 
 // migrate copies the runs of an earlier version to a new store. It may be interrupted anywhere:
 // the next call goes on, or begins again.
 func (f *DataFolder) migrate(ctx context.Context, logger *slog.Logger) error {
-	if _, err := os.Stat(filepath.Join(f.dir, storeName)); err == nil || !errors.Is(err, fs.ErrNotExist) {
-		return errors.Join(err, os.RemoveAll(f.migratingDir()))
+	if err := f.finishChanges(); err != nil {
+		return err
 	}
-	if has, err := f.hasStore(); err != nil || has { // its mark: the last step is left
-		_, newErr := os.Stat(filepath.Join(f.migratingDir(), storeName))
-		if err != nil || newErr != nil {
-			return err // store.Open says what is wrong
-		}
-		return f.moveStore()
+	if has, err := f.hasStore(); err != nil {
+		return err
+	} else if has {
+		return os.RemoveAll(f.newStoreDir()) // of a repair
 	}
 	old, err := oldlog.Open(f.logDir())
 	if errors.Is(err, fs.ErrNotExist) {
@@ -56,89 +49,69 @@ func (f *DataFolder) migrate(ctx context.Context, logger *slog.Logger) error {
 	if torn := old.Report().TornBytes; torn > 0 {
 		logger.Warn("discarding an incomplete append that a crash left at the end of the log", "bytes", torn)
 	}
-	if err := oldlog.RaiseFormat(f.logDir()); err != nil {
-		return err
-	}
-	if err := os.RemoveAll(f.migratingDir()); err != nil {
-		return err
-	}
 	logger.Info("copying the runs of an earlier version", "runs", old.Report().Runs, "appends", old.Count())
 	if err := f.copyOldLog(ctx, old, logger); err != nil {
 		return err
 	}
-	logger.Info("the runs of an earlier version are copied; the folder log isn't needed any more")
-	return f.moveStore()
+	logger.Info("the runs of an earlier version are copied; the folder log isn't needed any more", "undo", "beam migrate --undo, until something is recorded")
+	return nil
 }
 
-// copyOldLog copies the runs to a store in migratingDir.
+// copyOldLog replaces a log by a store with its runs.
 func (f *DataFolder) copyOldLog(ctx context.Context, old *oldlog.Folder, logger *slog.Logger) error {
-	s, err := store.Open(ctx, store.Options{Dir: f.migratingDir(), Sync: store.SyncInterval, LoadBlob: loadBlob(f.blobs), Logger: logger})
-	if err != nil {
-		return err
-	}
-	done, told := 0, time.Now()
-	for a, err := range old.Scan(ctx) {
-		if err == nil {
-			err = appendOld(ctx, s, a)
+	progress := newProgress(logger, old.Count())
+	return f.replaceOldLog(ctx, logger, func(s *store.Store) error {
+		for a, err := range old.Scan(ctx) {
+			if err == nil {
+				err = appendOld(ctx, s, a)
+			}
+			if err != nil {
+				return err
+			}
+			progress.add()
+			f.reach("an append is copied")
 		}
-		if err != nil {
-			return errors.Join(err, s.Close())
-		}
-		if done++; time.Since(told) > 2*time.Second {
-			told = time.Now()
-			logger.Info("copying the runs of an earlier version", "done", fmt.Sprintf("%d %%", 100*done/old.Count()))
-		}
-	}
-	commits := s.Commits()
-	if err := s.Close(); err != nil {
-		return err
-	}
-	return atomicfile.Write(filepath.Join(f.dir, migratedFile), []byte(strconv.FormatInt(commits, 10)+"\n"))
-}
-
-// appendOld appends what an earlier version did. Its runs may have the same idempotency key:
-// the first is found by it.
-func appendOld(ctx context.Context, s *store.Store, a runlog.AppendedEntries) error {
-	after := a.Entries[0].Seq - 1
-	_, err := s.Append(ctx, a.Run, after, a.Entries...)
-	var duplicate *store.DuplicateStartError
-	if !errors.As(err, &duplicate) {
-		return err
-	}
-	started, err := runlog.Decode[runlog.Started](a.Entries[0])
-	if err != nil {
-		return err
-	}
-	started.IdempotencyKey = ""
-	first := runlog.NewEntry(runlog.KindStarted, started)
-	first.Time = a.Entries[0].Time
-	_, err = s.Append(ctx, a.Run, after, append([]runlog.Entry{first}, a.Entries[1:]...)...)
-	return err
-}
-
-// moveStore moves the store from migratingDir into the folder, the database last.
-func (f *DataFolder) moveStore() error {
-	for _, name := range append(store.Files(), storeName) {
-		if name == storeName {
-			continue
-		}
-		if err := f.moveFile(name); err != nil {
-			return err
-		}
-	}
-	if err := f.moveFile(storeName); err != nil {
-		return err
-	}
-	return errors.Join(atomicfile.SyncDir(f.dir), os.RemoveAll(f.migratingDir()))
-}
-
-// moveFile moves a file of the store, unless that was done.
-func (f *DataFolder) moveFile(name string) error {
-	err := os.Rename(filepath.Join(f.migratingDir(), name), filepath.Join(f.dir, name))
-	if errors.Is(err, fs.ErrNotExist) {
 		return nil
+	})
+}
+
+// replaceOldLog makes earlier versions refuse the log, and puts a store in its place, which fill
+// fills.
+func (f *DataFolder) replaceOldLog(ctx context.Context, logger *slog.Logger, fill func(*store.Store) error) error {
+	if err := atomicfile.MakeDir(f.newStoreDir()); err != nil { // whoever finds it knows that the format may be raised
+		return err
 	}
-	return err
+	f.reach("the folder is made")
+	if err := oldlog.RaiseFormat(f.logDir()); err != nil {
+		return err
+	}
+	f.reach("the format is raised")
+	var commits int64
+	err := f.buildStore(ctx, logger, func(s *store.Store) error {
+		err := fill(s)
+		commits = s.Commits()
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	f.reach("the runs are copied")
+	if err := atomicfile.Write(f.migratedPath(), []byte(strconv.FormatInt(commits, 10)+"\n")); err != nil {
+		return err
+	}
+	f.reach("it can be undone")
+	return f.installStore("")
+}
+
+// Migrate copies the runs of an earlier version, as the next start would. It does nothing if that
+// is done. The error wraps [fs.ErrNotExist] if there is no folder, and [ErrFolderInUse] if a
+// process owns it.
+func Migrate(ctx context.Context, dir string, logger *slog.Logger) error {
+	f, err := lockUnchecked(dir)
+	if err != nil {
+		return err
+	}
+	return errors.Join(adviseRepair(f.migrate(ctx, logger)), f.blobs.Close(), f.lock.Unlock())
 }
 
 // ErrNotMigrated is returned if nothing is to be undone by [UndoMigration].
@@ -148,35 +121,79 @@ var ErrNotMigrated = errors.New("the runs in this folder weren't migrated from a
 // migrated, unless something was recorded since. The error wraps [ErrFolderInUse] if a process
 // owns the folder, and may be [ErrNotMigrated].
 func UndoMigration(ctx context.Context, dir string) (err error) {
+	if _, err := os.Stat(dir); err != nil {
+		return err
+	}
 	f, err := lockDataFolder(dir)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, f.lock.Unlock()) }()
-	raw, err := os.ReadFile(filepath.Join(f.dir, migratedFile))
-	if errors.Is(err, fs.ErrNotExist) {
-		return ErrNotMigrated
+	return f.undoMigration(ctx)
+}
+
+func (f *DataFolder) undoMigration(ctx context.Context) error {
+	state, err := f.migrationState()
+	if err != nil || state == undoing {
+		return errors.Join(err, f.finishUndo())
 	}
-	if err != nil {
+	if _, err := os.Stat(f.newStoreDir()); state == "" && errors.Is(err, fs.ErrNotExist) {
+		return ErrNotMigrated
+	} else if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	if err := f.finishInstall(); err != nil {
 		return err
 	}
 	if has, err := f.hasStore(); err != nil {
 		return err
 	} else if has {
-		if err := f.requireUnchanged(ctx, strings.TrimSpace(string(raw))); err != nil {
+		if err := f.requireUnchanged(ctx, state); err != nil {
 			return err
 		}
+	}
+	if _, err := os.Stat(f.logDir()); err != nil {
+		return fmt.Errorf("the log of the earlier version is needed for that: %w", err)
+	}
+	if err := atomicfile.Write(f.migratedPath(), []byte(undoing)); err != nil {
+		return err
+	}
+	f.reach("it is decided")
+	return f.finishUndo()
+}
+
+// migrationState returns the content of migratedFile, or "".
+func (f *DataFolder) migrationState() (string, error) {
+	raw, err := os.ReadFile(f.migratedPath())
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return "", folderError(err)
+	}
+	return strings.TrimSpace(string(raw)), nil
+}
+
+// finishUndo does what is left of UndoMigration, if a process has begun it.
+func (f *DataFolder) finishUndo() error {
+	if state, err := f.migrationState(); err != nil || state != undoing {
+		return err
+	}
+	for _, name := range store.Files() {
+		if err := os.Remove(filepath.Join(f.dir, name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		f.reach("removed " + name)
+	}
+	if err := errors.Join(os.RemoveAll(f.newStoreDir()), atomicfile.SyncDir(f.dir)); err != nil {
+		return err
 	}
 	if err := oldlog.RestoreFormat(f.logDir()); err != nil {
 		return err
 	}
-	for _, name := range append(store.Files(), migratedFile) {
-		if err := os.Remove(filepath.Join(f.dir, name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return err
-		}
-	}
-	return atomicfile.SyncDir(f.dir)
+	f.reach("the format is restored")
+	return errors.Join(os.Remove(f.migratedPath()), atomicfile.SyncDir(f.dir))
 }
+
+// finishChanges does what killed processes have left of a migration, an undo, or a repair.
+func (f *DataFolder) finishChanges() error { return errors.Join(f.finishInstall(), f.finishUndo()) }
 
 // requireUnchanged returns an error if the store has other than so many commits.
 func (f *DataFolder) requireUnchanged(ctx context.Context, commits string) error {

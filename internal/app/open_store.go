@@ -24,16 +24,24 @@ func (f *DataFolder) openStore(ctx context.Context, sync store.Sync, logger *slo
 		return runlist.NewMemory(runlog.NewMemory(), engine.LoadEntry(f.blobs)), func() error { return nil }, nil
 	}
 	if err := f.migrate(ctx, logger); err != nil {
-		return nil, nil, fmt.Errorf("can't migrate the runs of an earlier version: %w", err)
+		return nil, nil, fmt.Errorf("can't copy the runs of an earlier version: %w", adviseRepair(err))
 	}
 	if err := f.requireRuns(); err != nil {
 		return nil, nil, err
 	}
 	s, err := store.Open(ctx, store.Options{Dir: f.dir, Sync: sync, LoadBlob: loadBlob(f.blobs), Logger: logger})
 	if err != nil {
-		return nil, nil, fmt.Errorf("can't open the runs in the data folder: %w", err)
+		return nil, nil, fmt.Errorf("can't open the runs in the data folder: %w", adviseRepair(err))
 	}
 	return s, s.Close, nil
+}
+
+// adviseRepair adds to an error what can be done if it is that the runs are damaged.
+func adviseRepair(err error) error {
+	if errors.Is(err, runlog.ErrCorrupt) {
+		err = fmt.Errorf("%w: restore a backup, or let the command repair copy what can be read", err)
+	}
+	return err
 }
 
 // requireRuns returns an error if the folder has what belongs to runs, but no runs: their files

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"maps"
 	"slices"
 
@@ -45,17 +44,15 @@ func (c *checkCommand) checkFolder(ctx context.Context, p *program) error {
 	report, err := app.CheckFolder(ctx, dir)
 	switch {
 	case errors.Is(err, app.ErrFolderInUse):
-		return fmt.Errorf("the data folder %s is in use by another Beam: stop that one, or check a backup", dir)
-	case errors.Is(err, fs.ErrNotExist):
-		return fmt.Errorf("%s contains no runs", dir)
+		return fmt.Errorf("%w: %s: stop that one, or check a backup", err, dir)
 	case errors.Is(err, runlog.ErrCorrupt):
-		return fmt.Errorf("%w: restore a backup, or let the command repair copy what can be read", err)
+		return fmt.Errorf("%w: restore a backup, or let %s repair copy what can be read", err, p.command)
 	case err != nil:
-		return fmt.Errorf("the data folder can't be checked: %w", err)
+		return explainFolderError("checked", dir, err)
 	}
 	if !report.Whole() {
 		printDamage(p.stdout, report)
-		return fmt.Errorf("%s: restore a backup, or let the command repair copy what can be read", describeDamage(report))
+		return fmt.Errorf("%s: restore a backup, or let %s repair copy what can be read", describeDamage(report), p.command)
 	}
 	where := ""
 	if report.Unmigrated {

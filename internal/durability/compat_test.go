@@ -20,6 +20,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/photon-beam/beam/internal/programtest"
 )
 
 // A manifest describes the runs in an archive and how they must end.
@@ -98,7 +100,7 @@ func TestOldFolders(t *testing.T) {
 				if kind == "backup" {
 					runCommand(t, bin, "restore", filepath.Join(filepath.Dir(file), "backup"), "--data", data)
 				} else {
-					unpackArchive(t, filepath.Join(filepath.Dir(file), kind+".tar.gz"), data)
+					programtest.UnpackArchive(t, filepath.Join(filepath.Dir(file), kind+".tar.gz"), data)
 				}
 				m.checkFolder(t, bin, data, kind)
 			})

@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"flag"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -202,40 +201,5 @@ func packFolder(t *testing.T, dir, file string) {
 	}
 	if err != nil {
 		t.Fatal(err)
-	}
-}
-
-// unpackArchive extracts an archive to a folder.
-func unpackArchive(t *testing.T, file, dir string) {
-	t.Helper()
-	f, err := os.Open(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	zip, err := gzip.NewReader(f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for r := tar.NewReader(zip); ; {
-		h, err := r.Next()
-		if err == io.EOF {
-			return
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		path := filepath.Join(dir, filepath.FromSlash(h.Name))
-		if h.Typeflag == tar.TypeDir {
-			err = os.MkdirAll(path, fs.FileMode(h.Mode))
-		} else {
-			var content []byte
-			if content, err = io.ReadAll(r); err == nil {
-				err = os.WriteFile(path, content, fs.FileMode(h.Mode))
-			}
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
 	}
 }

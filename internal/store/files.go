@@ -25,8 +25,11 @@ const (
 	newFile  = dbFile + ".new" // a database that is being created
 )
 
-// Files returns the names of a store's files in its folder.
-func Files() []string { return []string{dbFile, walFile, shmFile, markFile} }
+// Files returns the names of a store's files in its folder, those that a killed process may
+// leave included.
+func Files() []string {
+	return []string{dbFile, walFile, shmFile, markFile, newFile, newFile + "-journal", newFile + "-wal", newFile + "-shm"}
+}
 
 // files are an SQLite database in a folder, with the connections to it.
 type files struct {
@@ -157,6 +160,9 @@ func prepareFiles(ctx context.Context, dir string) error {
 			return err
 		}
 	}
+	if err := removeSide(created); err != nil {
+		return err
+	}
 	if err := os.Rename(created, filepath.Join(dir, dbFile)); err != nil {
 		return err
 	}
@@ -181,7 +187,7 @@ func createDatabase(ctx context.Context, path, markPath string) error {
 		return err
 	}
 	id, err := fillDatabase(ctx, db)
-	if err := errors.Join(explainSQLite(err), db.Close(), removeCompanions(path), atomicfile.SyncDir(filepath.Dir(path))); err != nil {
+	if err := errors.Join(explainSQLite(err), db.Close(), removeSide(path), atomicfile.SyncDir(filepath.Dir(path))); err != nil {
 		return err
 	}
 	return createMark(markPath, id, 1)
@@ -189,10 +195,7 @@ func createDatabase(ctx context.Context, path, markPath string) error {
 
 // createEmpty creates a file for a database in the place of what an earlier attempt has left.
 func createEmpty(path string) error {
-	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	if err := removeCompanions(path); err != nil {
+	if err := errors.Join(removeSide(path), removeFile(path)); err != nil {
 		return err
 	}
 	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
@@ -202,12 +205,15 @@ func createEmpty(path string) error {
 	return file.Close()
 }
 
-// removeCompanions removes the files that SQLite makes beside a database, which has been closed.
-func removeCompanions(path string) error {
-	for _, suffix := range []string{"-journal", "-wal", "-shm"} {
-		if err := os.Remove(path + suffix); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return err
-		}
+// removeSide removes the files beside a database that is closed and has no transactions in them.
+func removeSide(path string) error {
+	return errors.Join(removeFile(path+"-journal"), removeFile(path+"-wal"), removeFile(path+"-shm"))
+}
+
+// removeFile removes a file, if it exists.
+func removeFile(path string) error {
+	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
 	}
 	return nil
 }

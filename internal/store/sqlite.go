@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"net/url"
+	"slices"
 	"strings"
 
 	"github.com/ncruces/go-sqlite3"
@@ -59,7 +60,7 @@ var sqliteDialect = dialect{
 // executed the pragmas.
 func openSQLite(file string, conns int, pragmas ...string) (*sql.DB, error) {
 	name := (&url.URL{Scheme: "file", OmitHost: true, Path: file, RawQuery: "mode=rw&vfs=" + unmapped}).String()
-	pragmas = append([]string{"busy_timeout=10000", "temp_store=memory", "synchronous=normal", "trusted_schema=off", "wal_autocheckpoint=0"}, pragmas...)
+	pragmas = slices.Concat([]string{"busy_timeout=10000"}, pragmas, []string{"temp_store=memory", "synchronous=normal", "trusted_schema=off", "wal_autocheckpoint=0"})
 	db, err := driver.Open(name, func(c *sqlite3.Conn) error {
 		_, err := c.FileControl("main", sqlite3.FCNTL_PERSIST_WAL, true) // others have it open
 		return errors.Join(err, c.Exec("PRAGMA "+strings.Join(pragmas, "; PRAGMA ")))

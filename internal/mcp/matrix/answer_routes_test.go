@@ -114,7 +114,7 @@ func answerByBrowser(t *testing.T, b *testBeam, c *caller, action string) {
 	if c.requestState != "" {
 		c.sendAnswer("accept", "late") // its retry gets the current state of the run
 	}
-	expectEqual(t, "the result", c.awaitResult().text(), c.maskSecret(outcome))
+	expectEqual(t, "the result", c.awaitOutcome().text(), c.maskSecret(outcome))
 	c.expectSettlementNotice(action)
 	if c.canBeAsked && c.requestState == "" {
 		c.sendAnswer("accept", "late")

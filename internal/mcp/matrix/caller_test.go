@@ -106,6 +106,18 @@ func (c *caller) awaitResult() *toolResult {
 	}
 }
 
+// awaitOutcome is awaitResult, but if the call was handed off before the browser answered, as
+// on a busy machine, it resumes the run.
+func (c *caller) awaitOutcome() *toolResult {
+	c.t.Helper()
+	result := c.awaitResult()
+	if result.Meta.Waiting.Run == "" {
+		return result
+	}
+	c.callResumeTool(result)
+	return c.awaitResult()
+}
+
 // sendAnswer sends an answer over MCP.
 func (c *caller) sendAnswer(action, word string) {
 	a := map[string]any{"action": action}

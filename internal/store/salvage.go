@@ -1,0 +1,393 @@
+package store
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"iter"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/photon-beam/beam/internal/runlog"
+)
+
+// A Salvage reads what can be read of a store that is damaged, of each run the entries up to
+// the first that isn't what was recorded. It works on a copy of the store's files.
+type Salvage struct {
+	// Runs are those of which something is known, in the order in which they were stored.
+	Runs []SalvagedRun
+	// Nameless is how many other runs have entries.
+	Nameless int
+	// LostCommits is how many transactions are missing that were made last, and -1 if that
+	// can't be known.
+	LostCommits int64
+	// Complete means that Runs are all that there were, and each as its last transaction left it.
+	Complete bool
+
+	db       *sql.DB
+	failures int // of queries
+}
+
+// A SalvagedRun is what can be read of a run.
+type SalvagedRun struct {
+	ID      string
+	Last    uint64 // the ordinal of its last entry; 0 if there is none
+	Appends int    // how many there are up to it
+	Damage  error  // what is missing; nil if it is whole
+	num     int64
+	digest  digest
+}
+
+// maxFailures bounds the search for rows beside damaged ones.
+const maxFailures = 100_000
+
+// OpenSalvage copies the files of a store in dir, in which no process may write, to the folder
+// scratch, which must be empty, and looks for runs in them. The error is [ErrNewerFormat], ctx's,
+// the file system's, or [runlog.ErrCorrupt] if nothing can be read.
+func OpenSalvage(ctx context.Context, dir, scratch string) (*Salvage, error) {
+	if err := CopyFiles(dir, scratch); err != nil {
+		return nil, err
+	}
+	if found, err := exists(filepath.Join(scratch, dbFile)); err != nil || !found {
+		return nil, errors.Join(err, fmt.Errorf("%w: %s has no database", runlog.ErrCorrupt, dir))
+	}
+	// The chain of each run is proof enough; a page with a wrong checksum has right rows, too.
+	db, err := openSQLite(filepath.Join(scratch, dbFile), 1, "checksum_verification=off", "cell_size_check=on") // in this order: the second reads the schema
+	if err != nil {
+		return nil, err
+	}
+	s := &Salvage{db: db}
+	if err := s.survey(ctx, filepath.Join(scratch, markFile)); err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
+	return s, nil
+}
+
+// CopyFiles copies the files of a store in dir, in which no process may write, to an empty
+// folder. [OpenSalvage] or [Open] there change nothing in dir.
+func CopyFiles(dir, to string) error {
+	for _, name := range []string{dbFile, walFile, markFile} {
+		if err := copyFile(filepath.Join(dir, name), filepath.Join(to, name)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// copyFile copies a file, if it exists.
+func copyFile(from, to string) error {
+	in, err := os.Open(from)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	out, err := os.OpenFile(to, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(out, in)
+	return errors.Join(err, out.Close())
+}
+
+// Close closes the copy.
+func (s *Salvage) Close() error { return explainSQLite(s.db.Close()) }
+
+// Whole reports whether nothing is missing.
+func (s *Salvage) Whole() bool { return s.Complete && s.LostCommits == 0 && s.AllWhole() }
+
+// AllWhole reports whether nothing is missing of the runs that were found.
+func (s *Salvage) AllWhole() bool {
+	return !slices.ContainsFunc(s.Runs, func(r SalvagedRun) bool { return r.Damage != nil })
+}
+
+// A foundRun is a run in the table or in the index of ids.
+type foundRun struct {
+	ids    []string // one of them
+	hasRow bool
+	last   uint64 // as the row says
+	digest digest
+}
+
+func (s *Salvage) survey(ctx context.Context, markPath string) error {
+	all, err := fs.Glob(migrations, "migrations/*.sql")
+	if err != nil {
+		return err
+	}
+	var format, tables int
+	if err := s.query(ctx, "SELECT format FROM meta", func(row scanner) error { return row.Scan(&format) }); err == nil && format > len(all) {
+		return fmt.Errorf("%w: it has format %d", ErrNewerFormat, format)
+	}
+	err = s.query(ctx, "SELECT count(*) FROM sqlite_schema WHERE name IN ('runs', 'entries')", func(row scanner) error { return row.Scan(&tables) })
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if err != nil || tables < 2 {
+		return errors.Join(fmt.Errorf("%w: nothing in the database can be read", runlog.ErrCorrupt), err)
+	}
+	last := s.lastNumber(ctx)
+	found := s.findRuns(ctx, last)
+	for _, num := range slices.Sorted(maps.Keys(found)) {
+		if r, ok := s.readBest(ctx, num, found[num]); ok {
+			s.Runs = append(s.Runs, r)
+		}
+	}
+	s.countNameless(ctx, last, found)
+	s.compareSums(ctx, markPath)
+	return ctx.Err()
+}
+
+// query calls scan for each row. It counts failures.
+func (s *Salvage) query(ctx context.Context, query string, scan func(scanner) error, args ...any) (err error) {
+	defer func() {
+		if p := recover(); p != nil { // SQLite is careful with what is damaged, and its translation must be, too
+			err = fmt.Errorf("%w: %v", runlog.ErrCorrupt, p)
+		}
+		if err != nil {
+			s.failures++
+		}
+	}()
+	rows, err := s.db.QueryContext(ctx, query, args...)
+	if err != nil {
+		return err
+	}
+	for err == nil && rows.Next() {
+		err = scan(rows)
+	}
+	return errors.Join(err, rows.Err(), rows.Close())
+}
+
+// lastNumber returns the highest number of a run.
+func (s *Salvage) lastNumber(ctx context.Context) (last int64) {
+	for _, query := range []string{"SELECT seq FROM sqlite_sequence WHERE name = 'runs'", "SELECT max(num) FROM runs NOT INDEXED", "SELECT max(num) FROM runs INDEXED BY runs_started", "SELECT max(run) FROM entries"} {
+		_ = s.query(ctx, query, func(row scanner) error {
+			var n sql.NullInt64
+			err := row.Scan(&n)
+			last = max(last, n.Int64)
+			return err
+		})
+	}
+	return last
+}
+
+// eachRange executes a query for a range of numbers, which scan returns. If that fails, it
+// does so for smaller ranges, so that what is beside the damage is read.
+func (s *Salvage) eachRange(ctx context.Context, query string, from, to int64, scan func(scanner) (int64, error)) {
+	for from <= to && ctx.Err() == nil && s.failures < maxFailures {
+		err := s.query(ctx, query, func(row scanner) error {
+			num, err := scan(row)
+			if err == nil {
+				from = max(from, num+1)
+			}
+			return err
+		}, from, to)
+		if err == nil || from >= to {
+			return
+		}
+		middle := from + (to-from)/2
+		s.eachRange(ctx, query, from, middle, scan)
+		from = middle + 1
+	}
+}
+
+// findRuns finds the runs in their table, and in the index of their ids.
+func (s *Salvage) findRuns(ctx context.Context, last int64) map[int64]*foundRun {
+	found := make(map[int64]*foundRun)
+	add := func(num int64, id string) *foundRun {
+		if found[num] == nil {
+			found[num] = &foundRun{}
+		}
+		if !slices.Contains(found[num].ids, id) {
+			found[num].ids = append(found[num].ids, id)
+		}
+		return found[num]
+	}
+	s.eachRange(ctx, "SELECT num, id, head, digest FROM runs NOT INDEXED WHERE num BETWEEN $1 AND $2 ORDER BY num", 1, last, func(row scanner) (int64, error) {
+		var num int64
+		var id string
+		var head uint64
+		var d digest
+		if err := row.Scan(&num, &id, &head, &d); err != nil {
+			return num, err
+		}
+		r := add(num, fromText(id))
+		r.hasRow, r.last, r.digest = true, head, d
+		return num, nil
+	})
+	s.findIDs(ctx, "", func(num int64, id string) { add(num, id) })
+	return found
+}
+
+// findIDs finds the ids with a prefix in the index of ids; if it is damaged, those of longer
+// prefixes.
+func (s *Salvage) findIDs(ctx context.Context, prefix string, add func(num int64, id string)) {
+	const digits, maxPrefix = "0123456789abcdef", 6
+	err := s.query(ctx, "SELECT num, id FROM runs INDEXED BY sqlite_autoindex_runs_1 WHERE id >= $1 AND id < $2 ORDER BY id", func(row scanner) error {
+		var num int64
+		var id string
+		if err := row.Scan(&num, &id); err != nil {
+			return err
+		}
+		add(num, fromText(id))
+		return nil
+	}, prefix, prefix+"\U0010ffff")
+	if err == nil || ctx.Err() != nil || len(prefix) >= maxPrefix || s.failures >= maxFailures {
+		return
+	}
+	for _, d := range digits {
+		s.findIDs(ctx, prefix+string(d), add)
+	}
+}
+
+// readBest reads the run with a number under that of its ids under which most can be read.
+// It reports false if the number seems to be no run's.
+func (s *Salvage) readBest(ctx context.Context, num int64, f *foundRun) (best SalvagedRun, ok bool) {
+	for i, id := range f.ids {
+		r := SalvagedRun{ID: id, num: num}
+		for _, err := range s.read(ctx, &r) {
+			r.Damage = err
+		}
+		switch {
+		case r.Damage != nil:
+		case !f.hasRow:
+			r.Damage = fmt.Errorf("%w: its row can't be read, which says what follows entry %d", runlog.ErrCorrupt, r.Last)
+		case r.Last != f.last || r.digest != f.digest:
+			r.Damage = fmt.Errorf("%w: it has entries up to %d, and its row says %d", runlog.ErrCorrupt, r.Last, f.last)
+		}
+		if i == 0 || r.Last > best.Last {
+			best = r
+		}
+	}
+	return best, f.hasRow || best.Last > 0
+}
+
+// Read yields the appends of a run that can be read.
+func (s *Salvage) Read(ctx context.Context, r SalvagedRun) iter.Seq2[[]runlog.Entry, error] {
+	return func(yield func([]runlog.Entry, error) bool) {
+		again := SalvagedRun{ID: r.ID, num: r.num}
+		for entries, err := range s.read(ctx, &again) {
+			if err != nil && again.Last == r.Last {
+				return // as before
+			}
+			if !yield(entries, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+// read yields the appends of a run up to the first that isn't what was recorded, which is the
+// error, and notes in r how far it came.
+func (s *Salvage) read(ctx context.Context, r *SalvagedRun) iter.Seq2[[]runlog.Entry, error] {
+	return func(yield func([]runlog.Entry, error) bool) {
+		for more := true; more; {
+			page, err := s.readPage(ctx, r)
+			more = err == nil && len(page) == pageRows
+			for _, entries := range page {
+				r.Last = entries[len(entries)-1].Seq
+				r.Appends++
+				if !yield(entries, nil) {
+					return
+				}
+			}
+			if err != nil {
+				yield(nil, explainSQLite(err))
+				return
+			}
+		}
+	}
+}
+
+// readPage reads the rows of entries that follow, and checks their chain.
+func (s *Salvage) readPage(ctx context.Context, r *SalvagedRun) (page [][]runlog.Entry, err error) {
+	next := r.Last + 1
+	err = s.query(ctx, "SELECT first, n, digest, data FROM entries WHERE run = $1 AND first >= $2 ORDER BY first LIMIT $3", func(row scanner) error {
+		var first uint64
+		var n int
+		var d digest
+		var data []byte
+		if err := row.Scan(&first, &n, &d, &data); err != nil {
+			return err
+		}
+		if first != next || n < 1 || d != chain(r.digest, r.ID, first, n, sha256.Sum256(data)) {
+			return fmt.Errorf("%w: entry %d is not what was recorded", runlog.ErrCorrupt, next)
+		}
+		entries, err := decodeEntries(nil, data, first, n, 0)
+		if err == nil {
+			page = append(page, entries)
+			r.digest, next = d, next+uint64(n)
+		}
+		return err
+	}, r.num, next, pageRows)
+	return page, err
+}
+
+// countNameless counts the runs that have entries, and neither an id nor a note that they were
+// deleted.
+func (s *Salvage) countNameless(ctx context.Context, last int64, found map[int64]*foundRun) {
+	deleted := make(map[int64]bool)
+	s.eachRange(ctx, "SELECT run FROM deleted WHERE run BETWEEN $1 AND $2 ORDER BY run", 1, last, func(row scanner) (num int64, err error) {
+		err = row.Scan(&num)
+		deleted[num] = true
+		return num, err
+	})
+	nameless := make(map[int64]bool)
+	s.eachRange(ctx, "SELECT DISTINCT run FROM entries WHERE run BETWEEN $1 AND $2 ORDER BY run", 1, last, func(row scanner) (num int64, err error) {
+		err = row.Scan(&num)
+		if found[num] == nil && !deleted[num] {
+			nameless[num] = true
+		}
+		return num, err
+	})
+	s.Nameless = len(nameless)
+}
+
+// compareSums compares the number of transactions with the mark, and the heads of the runs with
+// their digest: if all are there, the rows that say otherwise are damaged.
+func (s *Salvage) compareSums(ctx context.Context, markPath string) {
+	var id []byte
+	var commits int64
+	var want, got digest
+	s.LostCommits = -1
+	if err := s.query(ctx, "SELECT id, commits, heads FROM meta", func(row scanner) error { return row.Scan(&id, &commits, &want) }); err != nil {
+		return
+	}
+	if m, err := openMark(markPath); err == nil {
+		if bytes.Equal(m.id, id) {
+			s.LostCommits = max(0, m.commits-commits)
+		}
+		_ = m.close()
+	}
+	for _, r := range s.Runs {
+		got.xor(r.digest.of(r.ID))
+	}
+	if got != want {
+		return
+	}
+	s.Complete, s.Nameless = true, 0
+	for i := range s.Runs {
+		if r := &s.Runs[i]; r.Damage != nil && s.isReadable(ctx, *r) {
+			r.Damage = nil
+		}
+	}
+}
+
+// isReadable reports whether all that is known of a run can be read.
+func (s *Salvage) isReadable(ctx context.Context, r SalvagedRun) bool {
+	again := SalvagedRun{ID: r.ID, num: r.num}
+	for _, err := range s.read(ctx, &again) {
+		if err != nil {
+			return false
+		}
+	}
+	return true
+}
