@@ -46,13 +46,19 @@ func change(t *testing.T, path string, change func([]byte) []byte) {
 	}
 }
 
-// zeroPage zeroes a page of a table's leaves in the database.
-func zeroPage(t *testing.T, dir string, contains string) {
+// The kinds of pages with rows (SQLite, Database File Format, B-tree Pages).
+const (
+	indexLeaf = 10
+	tableLeaf = 13
+)
+
+// zeroPage zeroes the first page of a kind in the database that contains a text.
+func zeroPage(t *testing.T, dir string, kind byte, contains string) {
 	t.Helper()
 	const page = 4096
 	change(t, filepath.Join(dir, "beam.db"), func(db []byte) []byte {
 		for at := page; at < len(db); at += page {
-			if db[at] >= 10 && bytes.Contains(db[at:at+page], []byte(contains)) { // a leaf
+			if db[at] == kind && bytes.Contains(db[at:at+page], []byte(contains)) {
 				clear(db[at : at+page])
 				return db
 			}
@@ -113,8 +119,8 @@ func TestRepair(t *testing.T) {
 	}{
 		"no mark":            {func(t *testing.T, dir string) { mustRemove(t, filepath.Join(dir, "beam.mark")) }, len(runs) / 2, true, false},
 		"mark of another":    {func(t *testing.T, dir string) { change(t, filepath.Join(dir, "beam.mark"), flipMarks) }, len(runs) / 2, true, false},
-		"a page of entries":  {func(t *testing.T, dir string) { zeroPage(t, dir, "stepped") }, 3, false, false},
-		"a page of an index": {func(t *testing.T, dir string) { zeroPage(t, dir, "waiting") }, 3, false, true},
+		"a page of entries":  {func(t *testing.T, dir string) { zeroPage(t, dir, indexLeaf, "stepped") }, 3, false, false},
+		"a page of an index": {func(t *testing.T, dir string) { zeroPage(t, dir, indexLeaf, "token") }, 3, false, true},
 		"a bit of the header": {func(t *testing.T, dir string) {
 			change(t, filepath.Join(dir, "beam.db"), func(db []byte) []byte { db[27] ^= 1; return db })
 		}, len(runs), false, true},
