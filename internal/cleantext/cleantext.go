@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 )
 
 // textStyle matches the escape sequences of terminals that set colors and the like.
@@ -87,6 +88,23 @@ func isClean(text string) bool {
 		if c := text[i]; c < ' ' && c != '\n' && c != '\t' || c >= 0x7f {
 			return false
 		}
+	}
+	return true
+}
+
+// IsPlain reports whether [Text] returns a text as it is, wherever that is cut. It may report
+// false for a text that Text returns as it is.
+func IsPlain(text []byte) bool {
+	for len(text) > 0 {
+		if c := text[0]; c >= ' ' && c < 0x7f || c == '\n' || c == '\t' {
+			text = text[1:]
+			continue
+		}
+		r, n := utf8.DecodeRune(text)
+		if n <= 1 || r < 0xa0 || unicode.In(r, unicode.Zl, unicode.Zp) || isInvisible(r) {
+			return false
+		}
+		text = text[n:]
 	}
 	return true
 }

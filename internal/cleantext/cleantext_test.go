@@ -46,6 +46,9 @@ func TestTextKeepsWriting(t *testing.T) {
 			t.Errorf("Text(%+q) = %+q", text, got)
 		}
 	}
+	if !cleantext.IsPlain([]byte("café ☕ “東京” …\n\tok")) {
+		t.Error("usual writing isn't plain")
+	}
 }
 
 func TestLineAndName(t *testing.T) {
@@ -72,6 +75,9 @@ func FuzzText(f *testing.F) {
 		}
 		if !utf8.ValidString(once) || strings.ContainsAny(once, "\x00\x1b\x7f\r\u009b\u0085\u2028\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\u3164") {
 			t.Errorf("Text(%+q) = %+q", s, once)
+		}
+		if cleantext.IsPlain([]byte(s)) && once != s {
+			t.Errorf("%+q is plain, but becomes %+q", s, once)
 		}
 		line := cleantext.Line(s)
 		if again := cleantext.Line(line); again != line || strings.ContainsAny(line, "\n\t") {

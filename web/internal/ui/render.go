@@ -31,6 +31,9 @@ var readAttribute = regexp.MustCompile(` (?:title|alt|aria-label|aria-descriptio
 
 // showInvisible returns a document, or a part of one, for [Render].
 func showInvisible(page []byte) []byte {
+	if cleantext.IsPlain(page) {
+		return page // as almost all pages
+	}
 	shown := make([]byte, 0, len(page)+len(page)/64)
 	z := html.NewTokenizer(bytes.NewReader(page))
 	var parent atom.Atom
