@@ -101,6 +101,9 @@ func (f *DataFolder) restoreFrom(ctx context.Context, r io.Reader, logger *slog.
 		if sum, err = backup.Restore(ctx, r, f.backupParts(l)); err != nil {
 			return err
 		}
+		if err := f.endDamaged(ctx, l, sum.Missing, ""); err != nil {
+			return err
+		}
 		_, err = identity.LoadKeys(f.dir) // with keys that can't be read, Beam would not start
 		return err
 	})
