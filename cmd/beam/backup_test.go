@@ -75,7 +75,7 @@ func TestBackupWhileRunsContinue(t *testing.T) {
 	}
 	backed := regexp.MustCompile(`^backed up ([\d,]+) runs? \([\d,]+ entries\) and [1-9][\d,]* files?: keep the file private`)
 	for range 5 {
-		if said := runBeam(t, 0, "backup", file, "--data", filepath.Join(dir, "data")); !backed.MatchString(said) {
+		if said := runBeam(t, 0, "backup", file, "--data", filepath.Join(dir, "data"), "--replace"); !backed.MatchString(said) {
 			t.Errorf("it says %s", said)
 		}
 	}
@@ -161,7 +161,7 @@ func TestBackupWithoutOwner(t *testing.T) {
 	if got := again.waitForAsk(id, "name"); got != ask {
 		t.Errorf("the question was %s, and is %s", ask, got)
 	}
-	if said := runBeam(t, 1, "backup", file, "--data", filepath.Join(dir, "nothing")); !strings.Contains(said, "no backup was written: ") {
+	if said := runBeam(t, 1, "backup", file, "--replace", "--data", filepath.Join(dir, "nothing")); !strings.Contains(said, "no backup was written: ") {
 		t.Errorf("it says %s", said)
 	}
 	entries, err := os.ReadDir(dir)
@@ -223,7 +223,7 @@ func TestRestoreKilled(t *testing.T) {
 		t.Fatal(err)
 	}
 	in.Write(whole[:len(whole)-1])
-	if !programtest.Poll(func() bool { _, err := os.Stat(filepath.Join(again, "log", "jetstream")); return err == nil }) {
+	if !programtest.Poll(func() bool { _, err := os.Stat(filepath.Join(again, "beam.db")); return err == nil }) {
 		t.Fatal("nothing is restored:", r.console)
 	}
 	r.signal(syscall.SIGKILL)

@@ -254,7 +254,7 @@ func (r *repairer) countReadable(a runlog.AppendedEntries) int {
 
 // endRuns ends the runs that lack something, and if it isn't known which do, those that would go
 // on by themselves: they would repeat what they have done. Questions stay open.
-func (r *repairer) endRuns(ctx context.Context, s *store.Store) error {
+func (r *repairer) endRuns(ctx context.Context, s runlist.Store) error {
 	for id, err := range s.Runs(ctx) {
 		if err != nil {
 			return err
@@ -276,6 +276,15 @@ func (r *repairer) endRuns(ctx context.Context, s *store.Store) error {
 		}
 	}
 	return nil
+}
+
+// endDamaged ends the runs of a restored backup that lack something.
+func (f *DataFolder) endDamaged(ctx context.Context, s runlist.Store, damaged map[string]string, unsure string) error {
+	if len(damaged) == 0 && unsure == "" {
+		return nil
+	}
+	r := &repairer{DataFolder: f, RepairReport: RepairReport{Damaged: damaged}, unsure: unsure}
+	return r.endRuns(ctx, s)
 }
 
 func endAsDamaged(row *runlist.Row, reason string) (entries []runlog.Entry) {

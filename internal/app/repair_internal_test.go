@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/photon-beam/beam/internal/backup"
 	"github.com/photon-beam/beam/internal/programtest"
 	"github.com/photon-beam/beam/internal/runlist"
 	"github.com/photon-beam/beam/internal/runlog"
@@ -136,10 +137,12 @@ func TestRepair(t *testing.T) {
 			if none := len(plan.Damaged)+len(plan.Problems) == 0; plan.Intact || plan.Aside != "" || none != c.nothing {
 				t.Errorf("the plan is %+v", plan)
 			}
-			eachKill(t, dir, "repair", func(t *testing.T, dir string) {
-				repair(t, dir, true)
-				wantKept(t, dir, runs, rows, c.keeps, plan)
-			})
+			if name == "no mark" || !testing.Short() {
+				eachKill(t, dir, "repair", func(t *testing.T, dir string) {
+					repair(t, dir, true)
+					wantKept(t, dir, runs, rows, c.keeps, plan)
+				})
+			}
 			done := repair(t, dir, true)
 			if done.Runs != plan.Runs || len(done.Ended) != len(plan.Ended) {
 				t.Errorf("planned was %+v, done %+v", plan, done)
@@ -278,6 +281,32 @@ func TestRunsGone(t *testing.T) {
 	} {
 		if err := do(); !errors.Is(err, runlog.ErrCorrupt) || !strings.Contains(err.Error(), "mount") {
 			t.Errorf("%s says %v", name, err)
+		}
+	}
+}
+
+// A backup that is cut off is restored in part, if that is asked for.
+func TestRestorePartial(t *testing.T) {
+	f, err := OpenDataFolder(migratedFolder(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b bytes.Buffer
+	if err := errors.Join(f.Backup(t.Context(), &b, slog.New(slog.DiscardHandler)), f.Close()); err != nil {
+		t.Fatal(err)
+	}
+	cut := b.Bytes()[:b.Len()-200]
+	dir := filepath.Join(t.TempDir(), "data")
+	if _, _, err := Restore(t.Context(), dir, bytes.NewReader(cut), false, slog.New(slog.DiscardHandler)); !errors.Is(err, backup.ErrTruncated) && !errors.Is(err, backup.ErrDamaged) {
+		t.Errorf("restoring says %v", err)
+	}
+	sum, damage, err := Restore(t.Context(), dir, bytes.NewReader(cut), true, slog.New(slog.DiscardHandler))
+	if err != nil || damage == nil || sum.Runs == 0 {
+		t.Fatalf("%+v, %v, %v", sum, damage, err)
+	}
+	for id, row := range rowsOf(t, dir) {
+		if !row.State.Ended() && row.State != runstate.Waiting {
+			t.Errorf("run %s goes on: it is %s", id, row.State)
 		}
 	}
 }

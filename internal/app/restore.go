@@ -23,17 +23,19 @@ import (
 const restoreMarkFile = "restoring"
 
 // Restore creates the data folder dir from a backup. dir must be empty or not
-// exist. If Restore returns an error, it has removed what it restored.
-func Restore(ctx context.Context, dir string, r io.Reader, logger *slog.Logger) (backup.Summary, error) {
+// exist. If Restore returns an error, it has removed what it restored. If partial is set, what
+// comes before the damage of a damaged backup is restored: damage is what is wrong. Runs that
+// would go on by themselves end then, as they may lack what they did last.
+func Restore(ctx context.Context, dir string, r io.Reader, partial bool, logger *slog.Logger) (sum backup.Summary, damage, err error) {
 	f, err := prepareRestore(dir)
 	if err != nil {
-		return backup.Summary{}, err
+		return sum, nil, err
 	}
-	sum, err := f.restoreFrom(ctx, r, logger)
+	sum, damage, err = f.restoreFrom(ctx, r, partial, logger)
 	if err != nil {
-		return sum, errors.Join(fmt.Errorf("nothing is restored: %w", err), f.removeRestored(), f.lock.Unlock())
+		return sum, nil, errors.Join(fmt.Errorf("nothing is restored: %w", err), f.removeRestored(), f.lock.Unlock())
 	}
-	return sum, errors.Join(f.syncAndUnmark(), f.lock.Unlock())
+	return sum, damage, errors.Join(f.syncAndUnmark(), f.lock.Unlock())
 }
 
 // prepareRestore locks an empty folder and marks it.
@@ -93,18 +95,26 @@ func (f *DataFolder) markRestoring() error {
 }
 
 // restoreFrom fills the folder from a backup.
-func (f *DataFolder) restoreFrom(ctx context.Context, r io.Reader, logger *slog.Logger) (sum backup.Summary, err error) {
+func (f *DataFolder) restoreFrom(ctx context.Context, r io.Reader, partial bool, logger *slog.Logger) (sum backup.Summary, damage, err error) {
 	if f.blobs, err = blob.Open(f.blobDir()); err != nil {
-		return sum, err
+		return sum, nil, err
 	}
 	err = f.withStore(ctx, logger, func(l runlist.Store) error {
-		if sum, err = backup.Restore(ctx, r, f.backupParts(l)); err != nil {
+		unsure := ""
+		sum, err = backup.Restore(ctx, r, f.backupParts(l))
+		if partial && sum.Runs > 0 && (errors.Is(err, backup.ErrDamaged) || errors.Is(err, backup.ErrTruncated)) {
+			damage, err, unsure = err, nil, "the backup is damaged, and the run may lack what it did last"
+		}
+		if err == nil {
+			err = f.endDamaged(ctx, l, sum.Missing, unsure)
+		}
+		if err != nil {
 			return err
 		}
 		_, err = identity.LoadKeys(f.dir) // with keys that can't be read, Beam would not start
 		return err
 	})
-	return sum, errors.Join(err, f.blobs.Close())
+	return sum, damage, errors.Join(err, f.blobs.Close())
 }
 
 // syncAndUnmark syncs the folder to disk and then lets it be opened.

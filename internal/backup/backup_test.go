@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"os"
 	"path/filepath"
 	"slices"
@@ -293,4 +294,62 @@ func FuzzCheck(f *testing.F) {
 			t.Errorf("%+v is taken for a backup", sum)
 		}
 	})
+}
+
+// A damaged file costs its run: the backup has everything else, and says what it lacks.
+func TestDamagedFile(t *testing.T) {
+	for name, damage := range map[string]func(path string) error{
+		"changed": func(path string) error { return os.WriteFile(path, []byte("something else"), 0o600) },
+		"gone":    os.Remove,
+	} {
+		from, to := newFilledParts(t), newParts(t)
+		digest := readEntries(t, from.Log, waitingRunID)[1].Blob
+		if err := damage(filepath.Join(filepath.Dir(from.KeyDir), "blobs", waitingRunID, digest)); err != nil {
+			t.Fatal(err)
+		}
+		var b bytes.Buffer
+		if err := backup.Write(t.Context(), &b, from, "v1"); err != nil {
+			t.Fatal(err)
+		}
+		sum, err := backup.Restore(t.Context(), &b, to)
+		if err != nil || sum.Runs != 2 || sum.Entries != 5 || sum.Blobs != 0 || len(sum.Missing) != 1 || !strings.Contains(sum.Missing[waitingRunID], digest) {
+			t.Errorf("%s: %+v, %v", name, sum, err)
+		}
+	}
+}
+
+// damagedLog is a log of which one run can't be read after its first entry.
+type damagedLog struct{ runlog.Log }
+
+func (l damagedLog) Read(ctx context.Context, run string, after uint64) iter.Seq2[[]runlog.Entry, error] {
+	return func(yield func([]runlog.Entry, error) bool) {
+		for batch, err := range l.Log.Read(ctx, run, after) {
+			if run == waitingRunID {
+				if yield(batch[:1], err) {
+					yield(nil, runlog.ErrCorrupt)
+				}
+				return
+			}
+			if !yield(batch, err) {
+				return
+			}
+		}
+	}
+}
+
+// So does a run whose entries can't be read.
+func TestDamagedRun(t *testing.T) {
+	from, to := newFilledParts(t), newParts(t)
+	from.Log = damagedLog{from.Log}
+	var b bytes.Buffer
+	if err := backup.Write(t.Context(), &b, from, "v1"); err != nil {
+		t.Fatal(err)
+	}
+	sum, err := backup.Restore(t.Context(), &b, to)
+	if err != nil || sum.Runs != 2 || sum.Missing[waitingRunID] == "" || len(sum.Missing) != 1 {
+		t.Errorf("%+v, %v", sum, err)
+	}
+	if got := readEntries(t, to.Log, waitingRunID); len(got) != 1 {
+		t.Errorf("the run has %d entries", len(got))
+	}
 }

@@ -45,6 +45,8 @@ type Parts struct {
 type Summary struct {
 	Version   string    `json:"version"` // of the program that wrote it
 	CreatedAt time.Time `json:"made"`
+	// Missing has what the backup lacks of runs that were damaged, by their ids.
+	Missing map[string]string `json:"missing,omitempty"`
 	counts
 }
 
@@ -77,7 +79,8 @@ type manifest struct {
 // trailer is the last file.
 type trailer struct {
 	counts
-	Checksum string `json:"sha256"` // of all files before this one
+	Missing  map[string]string `json:"missing,omitempty"` // as in Summary
+	Checksum string            `json:"sha256"`            // of all files before this one
 }
 
 // logLine is a line of a file of the log: one append.

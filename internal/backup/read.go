@@ -269,9 +269,11 @@ func (a *backupReader) readTrailer(raw []byte) error {
 		return damagedf("its checksum is wrong")
 	}
 	for f := range a.missingBlobs {
-		return damagedf("a file of run %s is missing", f.run)
+		if end.Missing[f.run] == "" {
+			return damagedf("a file of run %s is missing", f.run)
+		}
 	}
-	a.trailerRead = true
+	a.trailerRead, a.Missing = true, end.Missing
 	return nil
 }
 

@@ -21,17 +21,18 @@ import (
 
 // Write writes a backup. While it runs, no run, key or blob may be deleted, but runs
 // may continue: the backup holds the entries appended before some moment during
-// the call, and everything that they refer to. version is the program's.
+// the call, and everything that they refer to. Of runs that are damaged, it holds what can be
+// read, and says what is missing. version is the program's.
 func Write(ctx context.Context, w io.Writer, p Parts, version string) error {
 	z, err := zstd.NewWriter(w, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(1))
 	if err != nil {
 		return err
 	}
-	a := &backupWriter{Parts: p, ctx: ctx, tar: tar.NewWriter(z), checksum: newChecksum(), createdAt: time.Now(), runEnded: make(map[string]bool)}
+	a := &backupWriter{Parts: p, ctx: ctx, tar: tar.NewWriter(z), checksum: newChecksum(), createdAt: time.Now(), runEnded: make(map[string]bool), missing: make(map[string]string), refs: make(map[blobRef]struct{})}
 	for _, write := range []func() error{
 		func() error { return a.writeJSON(manifestName, manifest{formatVersion, version, a.createdAt.UTC()}) },
 		a.writeSessionKeys, a.writeLog, a.writeKeys, a.writeBlobs,
-		func() error { return a.writeJSON(trailerName, trailer{a.written, a.checksum.String()}) },
+		func() error { return a.writeJSON(trailerName, trailer{a.written, a.missing, a.checksum.String()}) },
 		a.tar.Close, z.Close,
 	} {
 		if err := write(); err != nil {
@@ -49,6 +50,8 @@ type backupWriter struct {
 	checksum  checksum
 	createdAt time.Time
 	runEnded  map[string]bool // whether each run has ended
+	missing   map[string]string
+	refs      map[blobRef]struct{} // that entries refer to, and that aren't written yet
 }
 
 // writeFile adds a file to the backup.
@@ -101,6 +104,10 @@ func (a *backupWriter) writeLog() error {
 		return a.writeBytes(fmt.Sprintf("log/%08d.jsonl", files), lines.Bytes())
 	}
 	for s, err := range runlog.Scan(a.ctx, a.Log) {
+		if s.Run != "" && errors.Is(err, runlog.ErrCorrupt) {
+			a.missing[s.Run] = err.Error()
+			continue
+		}
 		if err == nil {
 			err = e.Encode(logLine{s.Run, s.Entries})
 		}
@@ -125,6 +132,11 @@ func (a *backupWriter) countEntries(s runlog.AppendedEntries) {
 		a.written.Runs++
 	}
 	a.written.Entries += len(s.Entries)
+	for _, e := range s.Entries {
+		if e.Blob != "" {
+			a.refs[blobRef{s.Run, e.Blob}] = struct{}{}
+		}
+	}
 	a.runEnded[s.Run] = s.Entries[len(s.Entries)-1].Kind == runlog.KindFinished
 }
 
@@ -168,18 +180,41 @@ func (a *backupWriter) writeBlobs() error {
 			}
 		}
 	}
+	for ref := range a.refs {
+		if a.missing[ref.run] == "" {
+			a.missing[ref.run] = "the file " + ref.digest + " is missing"
+		}
+	}
 	return nil
 }
 
 func (a *backupWriter) writeBlob(run string, b blob.Blob) error {
-	f, err := a.Blobs.Open(run, b.Digest)
-	if errors.Is(err, blob.ErrNotFound) {
+	err := a.verifyBlob(run, b)
+	switch {
+	case errors.Is(err, blob.ErrNotFound):
 		return nil // an upload that no entry refers to was removed
+	case errors.Is(err, fs.ErrPermission) || a.ctx.Err() != nil:
+		return err
+	case err != nil:
+		a.missing[run] = fmt.Sprintf("the file %s is damaged: %v", b.Digest, err)
+		return nil
 	}
+	f, err := a.Blobs.Open(run, b.Digest)
 	if err != nil {
 		return err
 	}
 	a.written.Blobs++
+	delete(a.refs, blobRef{run, b.Digest})
 	err = a.writeFile("blobs/"+run+"/"+b.Digest, b.Size, f)
+	return errors.Join(err, f.Close())
+}
+
+// verifyBlob reads a blob whole, before any of it is written.
+func (a *backupWriter) verifyBlob(run string, b blob.Blob) error {
+	f, err := a.Blobs.OpenVerified(run, b.Digest, func(reason error) error { return reason })
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(io.Discard, f)
 	return errors.Join(err, f.Close())
 }

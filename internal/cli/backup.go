@@ -5,16 +5,20 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
+	"slices"
 
 	"github.com/photon-beam/beam/internal/app"
 	"github.com/photon-beam/beam/internal/backup"
+	"github.com/photon-beam/beam/internal/cleantext"
 	"github.com/photon-beam/beam/internal/controlsocket"
 	"github.com/photon-beam/beam/internal/humanize"
 )
 
 // backupCommand backs up a data folder to one file.
 type backupCommand struct {
-	File string `arg:"" help:"The file to write; - is stdout. An existing file is replaced once the backup is complete."`
+	File    string `arg:"" help:"The file to write; - is stdout."`
+	Replace bool   `env:"-" help:"Replace the file, if it exists, once the backup is complete."`
 
 	dataFolderFlags
 }
@@ -50,7 +54,7 @@ func (c *backupCommand) Run(ctx context.Context, p *program) error {
 		return fmt.Errorf("no backup was written: %w", err)
 	}
 	fmt.Fprintf(out.messages, "backed up %s: keep the file private, since it contains the keys of their secrets\n", describeSummary(sum))
-	return nil
+	return describeMissing(out.messages, sum)
 }
 
 // receiveBackup passes receive a backup of a folder that this process owns.
@@ -67,6 +71,17 @@ func receiveBackup(ctx context.Context, p *program, f *app.DataFolder, receive f
 		return e
 	}
 	return err
+}
+
+// describeMissing prints what a backup lacks of runs, and returns an error if there is anything.
+func describeMissing(w io.Writer, s backup.Summary) error {
+	for _, run := range slices.Sorted(maps.Keys(s.Missing)) {
+		fmt.Fprintf(w, "run %s: %s\n", run, cleantext.Line(s.Missing[run]))
+	}
+	if n := len(s.Missing); n > 0 {
+		return fmt.Errorf("of %s, the backup lacks what is damaged", humanize.Count(n, "run"))
+	}
+	return nil
 }
 
 // describeSummary describes the contents of a backup.

@@ -105,6 +105,8 @@ func (c *backupCommand) resolveFile() error {
 		return fmt.Errorf("the backup can't be written: %w", err)
 	case !info.Mode().IsRegular():
 		return usageErrorf("%s is not a regular file: name a file, or - for stdout", c.File)
+	case !c.Replace:
+		return fmt.Errorf("%s exists already: name another, or replace it with --replace", c.File)
 	}
 	return nil
 }

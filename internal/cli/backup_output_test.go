@@ -21,7 +21,7 @@ func TestBackupsToOneFile(t *testing.T) {
 		all.Go(func() {
 			text := strings.Repeat(fmt.Sprint(n), 100)
 			for range 50 {
-				out, err := (&backupCommand{File: file}).createOutput(&program{stdout: os.Stdout})
+				out, err := (&backupCommand{File: file, Replace: true}).createOutput(&program{stdout: os.Stdout})
 				if err != nil {
 					t.Error(err)
 					return

@@ -72,6 +72,9 @@ func (c *checkCommand) checkBackup(ctx context.Context, p *program) error {
 	if err != nil {
 		return err
 	}
+	if err := describeMissing(p.stdout, sum); err != nil {
+		return err
+	}
 	fmt.Fprintf(p.stdout, "The backup is intact: %s, backed up %s.\n", describeSummary(sum), formatBackupTime(sum))
 	return nil
 }

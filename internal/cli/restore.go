@@ -13,8 +13,9 @@ import (
 
 // restoreCommand creates a data folder from a backup.
 type restoreCommand struct {
-	File string `arg:"" help:"The backup to read; - is stdin."`
-	Data string `required:"" placeholder:"DIR" type:"path" help:"The folder to restore to. It must be empty or not exist."`
+	File    string `arg:"" help:"The backup to read; - is stdin."`
+	Data    string `required:"" placeholder:"DIR" type:"path" help:"The folder to restore to. It must be empty or not exist."`
+	Partial bool   `env:"-" help:"Of a damaged backup, restore what comes before the damage. Runs that would go on by themselves end as failed."`
 }
 
 // Help returns what --help says besides the flags.
@@ -30,12 +31,15 @@ func (c *restoreCommand) Run(ctx context.Context, p *program) error {
 		return err
 	}
 	defer in.Close()
-	sum, err := app.Restore(ctx, c.Data, in, newWarningLogger(p))
+	sum, damage, err := app.Restore(ctx, c.Data, in, c.Partial, newWarningLogger(p))
 	if err != nil {
 		return err
 	}
 	fmt.Fprintf(p.stdout, "restored %s, backed up %s\n", describeSummary(sum), formatBackupTime(sum))
-	return nil
+	if damage != nil {
+		return fmt.Errorf("that is not all: %w", damage)
+	}
+	return describeMissing(p.stdout, sum)
 }
 
 // openBackup opens a backup that the command line names: stdin if it is "-".

@@ -18,7 +18,8 @@ type Scanner interface {
 	Scan(ctx context.Context) iter.Seq2[AppendedEntries, error]
 }
 
-// Scan yields all entries of a log, using its Scan method if it is a [Scanner].
+// Scan yields all entries of a log, using its Scan method if it is a [Scanner]. Otherwise, the
+// error of a run comes with its id, and other runs may follow.
 func Scan(ctx context.Context, l Log) iter.Seq2[AppendedEntries, error] {
 	if s, ok := l.(Scanner); ok {
 		return s.Scan(ctx)
@@ -30,8 +31,11 @@ func Scan(ctx context.Context, l Log) iter.Seq2[AppendedEntries, error] {
 				return
 			}
 			for batch, err := range l.Read(ctx, run, 0) {
-				if !yield(AppendedEntries{run, batch}, err) || err != nil {
+				if !yield(AppendedEntries{run, batch}, err) {
 					return
+				}
+				if err != nil {
+					break
 				}
 			}
 		}
