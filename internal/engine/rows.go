@@ -8,8 +8,11 @@ import (
 	"github.com/photon-beam/beam/internal/runlist"
 )
 
-// pageSize is how many rows are read at once.
-const pageSize = 64
+// How many rows are read at once: few at first, since many lists are short.
+const (
+	firstPageSize = 8
+	pageSize      = 64
+)
 
 // eachRow yields the rows of a list, page by page. at returns the time by which the list is
 // ordered.
@@ -26,8 +29,8 @@ func rowsAfter(list func(context.Context, runlist.Position, int) ([]*runlist.Row
 // them.
 func eachPage[T any](list func(context.Context, runlist.Position, int) ([]T, error), position func(T) runlist.Position, after runlist.Position) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
-		for {
-			page, err := list(context.Background(), after, pageSize)
+		for size := firstPageSize; ; size = min(2*size, pageSize) {
+			page, err := list(context.Background(), after, size)
 			if err != nil {
 				var none T
 				yield(none, err)
@@ -39,7 +42,7 @@ func eachPage[T any](list func(context.Context, runlist.Position, int) ([]T, err
 				}
 				after = position(item)
 			}
-			if len(page) < pageSize {
+			if len(page) < size {
 				return
 			}
 		}
