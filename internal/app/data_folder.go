@@ -3,7 +3,6 @@ package app
 import (
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -108,24 +107,6 @@ func lockDataFolder(dir string) (*DataFolder, error) {
 		return nil, ErrFolderInUse
 	}
 	return f, nil
-}
-
-// lockForReading prevents other processes from owning a data folder until unlock
-// is called. It creates no lock file: if there is none, no process has owned the
-// folder since it was made.
-func lockForReading(dir string) (unlock func() error, err error) {
-	lock := newFolderLock(dir)
-	if _, err := os.Stat(lock.Path()); errors.Is(err, fs.ErrNotExist) {
-		return func() error { return nil }, nil
-	}
-	locked, err := lock.TryRLock()
-	if err != nil {
-		return nil, folderError(err)
-	}
-	if !locked {
-		return nil, ErrFolderInUse
-	}
-	return lock.Unlock, nil
 }
 
 func newFolderLock(dir string) *flock.Flock {
