@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"testing"
-	"time"
 
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/internal/runlist"
@@ -130,12 +129,6 @@ func startRun(t testing.TB, s *store.Store, id string, start runlog.Started, mor
 	if _, err := s.Append(t.Context(), id, 0, append([]runlog.Entry{runlog.NewEntry(runlog.KindStarted, start)}, more...)...); err != nil {
 		t.Fatal(err)
 	}
-}
-
-// at returns an entry with a time, minutes after a fixed one.
-func at(minute int, e runlog.Entry) runlog.Entry {
-	e.Time = time.Date(2026, 5, 1, 12, minute, 0, 0, time.UTC)
-	return e
 }
 
 func asked(q ask.Question) runlog.Entry {
