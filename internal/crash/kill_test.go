@@ -23,11 +23,23 @@ func killCount(t *testing.T) int {
 	if testing.Short() {
 		return 2
 	}
-	return 10
+	return 100
+}
+
+// newMoments returns the source of the moments at which the program is killed. BEAM_SEED is its
+// seed, which is logged.
+func newMoments(t *testing.T) *rand.Rand {
+	seed, err := strconv.ParseUint(os.Getenv("BEAM_SEED"), 10, 64)
+	if err != nil {
+		seed = rand.Uint64()
+	}
+	t.Log("seed", seed)
+	return rand.New(rand.NewPCG(seed, 0))
 }
 
 func TestKilledRepeatedly(t *testing.T) {
 	times := killCount(t)
+	moments := newMoments(t)
 	p := &program{t: t, bin: buildProgram(t), data: filepath.Join(t.TempDir(), "data")}
 	p.start()
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second+time.Duration(times)*3*time.Second)
@@ -57,7 +69,7 @@ func TestKilledRepeatedly(t *testing.T) {
 		})
 	}
 	for range times {
-		time.Sleep(200*time.Millisecond + rand.N(600*time.Millisecond)) // so that it is killed at random times
+		time.Sleep(200*time.Millisecond + time.Duration(moments.Int64N(int64(600*time.Millisecond)))) // so that it is killed at random times
 		p.kill()
 		p.start()
 	}
