@@ -214,8 +214,11 @@ func memoryDir(t *testing.T) string {
 
 // flip flips bits of a file.
 func flip(t *testing.T, f folder, file string, try func(string, folder)) {
-	step, inHeaders := 17, 1
-	if testing.Short() {
+	step, inHeaders := 67, 1
+	switch {
+	case os.Getenv("BEAM_TEST_LONG") != "":
+		step = 17
+	case testing.Short():
 		step, inHeaders = max(1009, len(f[file])/97), 7
 	}
 	const page = 4096
