@@ -70,5 +70,5 @@ func finishCopy(ctx context.Context, path string) (id []byte, commits int64, err
 	if openErr == nil {
 		openErr = errors.Join(file.Sync(), file.Close())
 	}
-	return id, commits, errors.Join(err, openErr, db.Close(), atomicfile.SyncDir(filepath.Dir(path)))
+	return id, commits, errors.Join(err, openErr, db.Close(), removeCompanions(path), atomicfile.SyncDir(filepath.Dir(path)))
 }

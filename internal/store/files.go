@@ -181,7 +181,7 @@ func createDatabase(ctx context.Context, path, markPath string) error {
 		return err
 	}
 	id, err := fillDatabase(ctx, db)
-	if err := errors.Join(explainSQLite(err), db.Close(), atomicfile.SyncDir(filepath.Dir(path))); err != nil {
+	if err := errors.Join(explainSQLite(err), db.Close(), removeCompanions(path), atomicfile.SyncDir(filepath.Dir(path))); err != nil {
 		return err
 	}
 	return createMark(markPath, id, 1)
@@ -189,16 +189,28 @@ func createDatabase(ctx context.Context, path, markPath string) error {
 
 // createEmpty creates a file for a database in the place of what an earlier attempt has left.
 func createEmpty(path string) error {
-	for _, suffix := range []string{"", "-journal", "-wal", "-shm"} {
-		if err := os.Remove(path + suffix); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return err
-		}
+	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	if err := removeCompanions(path); err != nil {
+		return err
 	}
 	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return err
 	}
 	return file.Close()
+}
+
+// removeCompanions removes the files that SQLite keeps beside a database, which is closed and
+// whole without them.
+func removeCompanions(path string) error {
+	for _, suffix := range []string{"-journal", "-wal", "-shm"} {
+		if err := os.Remove(path + suffix); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	return nil
 }
 
 // fillDatabase migrates an empty database, and returns its id.
