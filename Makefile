@@ -17,12 +17,12 @@ PROJECT ?= journeys
 # VERSION is the version of `make release`.
 VERSION ?=
 # BENCH selects benchmarks; FUZZ is the number of inputs for each fuzz target. `make
-# soak` runs the conformance suite SOAK times, kills the program KILLS times, and
-# starts SOAK_RATE runs a second for SOAK_MINUTES.
+# soak` runs the conformance suite SOAK times, kills the program KILLS times (BEAM_SEED
+# repeats what clients did), and starts SOAK_RATE runs a second for SOAK_MINUTES.
 BENCH ?= .
 FUZZ ?= 100000
 SOAK ?= 20
-KILLS ?= 200
+KILLS ?= 1000
 SOAK_MINUTES ?= 30
 SOAK_RATE ?= 200
 
@@ -102,8 +102,8 @@ conformance: fixtures $(suite) ## the official MCP conformance suite, over HTTP 
 	scripts/with-node node conformance/run.js
 
 .PHONY: soak
-soak: fixtures $(suite) ## the conformance suite SOAK=20 times, the program killed KILLS=200 times, and 200 runs a second for SOAK_MINUTES=30
-	BEAM_KILLS=$(KILLS) go test -count=1 -timeout 30m -skip TestSoak ./internal/crash
+soak: fixtures $(suite) ## the conformance suite SOAK=20 times, the program killed KILLS=1000 times, and 200 runs a second for SOAK_MINUTES=30
+	BEAM_KILLS=$(KILLS) go test -count=1 -v -timeout 0 -skip TestSoak ./internal/crash
 	for i in $$(seq $(SOAK)); do scripts/with-node node conformance/run.js | tail -n 1; done
 	SOAK_MINUTES=$(SOAK_MINUTES) SOAK_RATE=$(SOAK_RATE) go test -count=1 -timeout 0 -run TestSoak -v ./internal/crash
 	echo "soak: $(SOAK) runs without a flake"
