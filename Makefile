@@ -17,7 +17,8 @@ PROJECT ?= journeys
 # VERSION is the version of `make release`.
 VERSION ?=
 # BENCH selects benchmarks; FUZZ is the number of inputs for each fuzz target. `make
-# soak` runs the conformance suite SOAK times, kills the program KILLS times, and
+# soak` runs the conformance suite SOAK times, kills the program KILLS times (BEAM_SEED
+# repeats what clients did), and
 # starts SOAK_RATE runs a second for SOAK_MINUTES.
 BENCH ?= .
 FUZZ ?= 100000
@@ -103,7 +104,7 @@ conformance: fixtures $(suite) ## the official MCP conformance suite, over HTTP 
 
 .PHONY: soak
 soak: fixtures $(suite) ## the conformance suite SOAK=20 times, the program killed KILLS=1000 times, and 200 runs a second for SOAK_MINUTES=30
-	BEAM_KILLS=$(KILLS) go test -count=1 -timeout 90m -skip TestSoak ./internal/crash
+	BEAM_KILLS=$(KILLS) go test -count=1 -v -timeout 0 -skip TestSoak ./internal/crash
 	for i in $$(seq $(SOAK)); do scripts/with-node node conformance/run.js | tail -n 1; done
 	SOAK_MINUTES=$(SOAK_MINUTES) SOAK_RATE=$(SOAK_RATE) go test -count=1 -timeout 0 -run TestSoak -v ./internal/crash
 	echo "soak: $(SOAK) runs without a flake"

@@ -4,15 +4,23 @@ package crash
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/json"
 	"fmt"
 	"math/rand/v2"
+	"net/http/httptest"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strconv"
 	"sync"
-	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
+
+	"github.com/photon-beam/beam/internal/systemtest/checker"
+	"github.com/photon-beam/beam/internal/systemtest/checker/photons"
+	"github.com/photon-beam/beam/internal/testserver"
 )
 
 // killCount returns how often to kill the program. BEAM_KILLS overrides the default.
@@ -21,61 +29,189 @@ func killCount(t *testing.T) int {
 		return n
 	}
 	if testing.Short() {
-		return 2
+		return 3
 	}
 	return 100
 }
 
-// newMoments returns the source of the moments at which the program is killed. BEAM_SEED is its
-// seed, which is logged.
-func newMoments(t *testing.T) *rand.Rand {
-	seed, err := strconv.ParseUint(os.Getenv("BEAM_SEED"), 10, 64)
-	if err != nil {
-		seed = rand.Uint64()
+// killSeed returns the seed of what the clients do and of when the program is killed: that of
+// BEAM_SEED, or a new one.
+func killSeed(t *testing.T) uint64 {
+	if seed, err := strconv.ParseUint(os.Getenv("BEAM_SEED"), 10, 64); err == nil {
+		return seed
 	}
-	t.Log("seed", seed)
-	return rand.New(rand.NewPCG(seed, 0))
+	return uint64(time.Now().UnixNano())
 }
 
+// The checker's clients use a program that is killed again and again, and sometimes ends as it
+// should, while runs are deleted and backups written. Nothing is lost, doubled or leaked, in the
+// folder or in the last backup.
 func TestKilledRepeatedly(t *testing.T) {
-	times := killCount(t)
-	moments := newMoments(t)
-	p := &program{t: t, bin: buildProgram(t), data: filepath.Join(t.TempDir(), "data")}
-	p.start()
-	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second+time.Duration(times)*3*time.Second)
+	times, seed := killCount(t), killSeed(t)
+	t.Logf("BEAM_SEED=%d", seed)
+	k := newKillTest(t, seed)
+	k.program.start()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute+time.Duration(times)*5*time.Second)
 	defer cancel()
-
-	const clients = 50
-	results := make(map[string]string) // by run
-	var mu sync.Mutex
-	var over atomic.Bool
 	var all sync.WaitGroup
-	for n := range clients {
-		all.Go(func() {
-			c := newClient(t, p)
-			for i := 0; !over.Load(); i++ {
-				id, result, err := c.completeRun(ctx, "wizard", "{}", fmt.Sprintf("client %d wizard %d", n, i))
-				if err != nil {
-					t.Errorf("client %d, wizard %d, run %s: %v", n, i, id, err)
-					return
-				}
-				mu.Lock()
-				if before, again := results[id]; again {
-					t.Errorf("run %s was started twice: %s, %s", id, before, result)
-				}
-				results[id] = result
-				mu.Unlock()
-			}
-		})
-	}
+	const clients = 40
+	all.Go(func() { k.checker.Run(ctx, clients) })
+	all.Go(func() { k.checker.CheckInboxes(ctx) })
+	stop := make(chan struct{})
+	all.Go(func() { k.keepBackingUp(ctx, stop) })
+	random := rand.New(rand.NewPCG(seed, 0))
 	for range times {
-		time.Sleep(200*time.Millisecond + time.Duration(moments.Int64N(int64(600*time.Millisecond)))) // so that it is killed at random times
-		p.kill()
-		p.start()
+		time.Sleep(200*time.Millisecond + time.Duration(random.IntN(600))*time.Millisecond) // so that it is killed at random times
+		k.interrupt(random.IntN(4) == 0)
 	}
-	over.Store(true)
+	close(stop)
+	k.checker.Stop()
 	all.Wait()
-	p.kill()
-	t.Logf("%d kills, %d wizards", times, len(results))
-	checkLog(t, p.data, results)
+	k.checkEnd(ctx, t)
+	t.Logf("%d kills, %d stops, %d backups, %d runs in the last: %s", times, k.stops, k.backups, k.restored, k.checker.Figures())
+}
+
+// A killTest is a program and the clients that check it.
+type killTest struct {
+	t       *testing.T
+	program *program
+	checker *checker.Checker
+	stops   int // besides kills
+
+	dir      string
+	backups  int
+	last     string           // the last backup
+	lastRead checker.Snapshot // before that
+	restored int
+}
+
+func newKillTest(t *testing.T, seed uint64) *killTest {
+	dir := t.TempDir()
+	k := &killTest{t: t, dir: dir, program: &program{t: t, bin: buildPhotons(t), data: filepath.Join(dir, "data")}}
+	upstream, err := testserver.New(testserver.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	upstreamServer := httptest.NewServer(upstream)
+	t.Cleanup(upstreamServer.Close)
+	ledger := httptest.NewUnstartedServer(nil)
+	ledger.Start()
+	t.Cleanup(ledger.Close)
+	const keepFor = 30 * time.Second
+	people := map[string]checker.Person{}
+	for _, name := range []string{"ada", "dan", photons.Approver, "eve", "olga"} {
+		people[name] = checker.Person{Name: name, Token: "token-of-" + name + "-that-is-long-enough"}
+	}
+	k.program.args = []string{
+		"--users", writeJSON(t, dir, "users.json", usersFile(people)), "--keep-for", keepFor.String(), "--evict-after", "300ms",
+		"--mcp-config", writeJSON(t, dir, "mcp.json", map[string]any{"mcpServers": map[string]any{"test": map[string]string{"url": upstreamServer.URL}}}),
+	}
+	k.program.start()
+	k.program.kill()
+	k.checker = checker.New(checker.Options{
+		Base: "http://" + k.program.addr, Owners: []checker.Person{people["ada"], people["dan"]}, Approver: people[photons.Approver],
+		Operator: people["olga"], Stranger: people["eve"], KeepFor: keepFor, Upstream: "test", Ledger: ledger.URL, Seed: seed, Errorf: t.Errorf,
+	})
+	ledger.Config.Handler = k.checker
+	return k
+}
+
+// usersFile returns a file of users.
+func usersFile(people map[string]checker.Person) any {
+	type user struct {
+		Name   string              `json:"name"`
+		Roles  []string            `json:"roles,omitempty"`
+		Tokens []map[string]string `json:"tokens"`
+	}
+	var users []user
+	for _, p := range people {
+		u := user{Name: p.Name, Tokens: []map[string]string{{"name": "test", "sha256": fmt.Sprintf("%x", sha256.Sum256([]byte(p.Token)))}}}
+		if p.Name == "olga" {
+			u.Roles = []string{"operator"}
+		}
+		users = append(users, u)
+	}
+	return map[string]any{"users": users}
+}
+
+func writeJSON(t *testing.T, dir, name string, content any) (path string) {
+	t.Helper()
+	raw, err := json.Marshal(content)
+	if err != nil {
+		t.Fatal(err)
+	}
+	path = filepath.Join(dir, name)
+	if err := os.WriteFile(path, raw, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// interrupt kills the program, after it was stopped as it should be, if gently.
+func (k *killTest) interrupt(gently bool) {
+	k.checker.NoteRestart()
+	if gently {
+		k.stops++
+		if err := k.program.cmd.Process.Signal(syscall.SIGTERM); err != nil {
+			k.t.Error(err)
+		}
+		if err := k.program.cmd.Wait(); err != nil {
+			k.t.Error("the program, stopped, ends with", err)
+		}
+		k.program.start()
+		k.checker.NoteRestart()
+	}
+	k.program.kill()
+	k.program.start()
+}
+
+// keepBackingUp writes backups. One that is interrupted leaves nothing of its name.
+func (k *killTest) keepBackingUp(ctx context.Context, stop chan struct{}) {
+	for n := 0; ; n++ {
+		select {
+		case <-stop:
+			return
+		case <-time.After(300 * time.Millisecond): // no more often, so that runs can be deleted in between
+		}
+		read, file := k.checker.Snapshot(), filepath.Join(k.dir, fmt.Sprint("backup ", n))
+		out, err := exec.CommandContext(ctx, k.program.bin, "backup", file, "--data", k.program.data).CombinedOutput()
+		if err != nil {
+			if _, err := os.Stat(file); err == nil {
+				k.t.Errorf("a backup fails, and leaves a file: %s", out)
+			}
+			continue
+		}
+		if k.last != "" {
+			os.Remove(k.last)
+		}
+		k.backups, k.last, k.lastRead = k.backups+1, file, read
+	}
+}
+
+// checkEnd checks what is left at the end, and once more after a kill, and what the last backup
+// has.
+func (k *killTest) checkEnd(ctx context.Context, t *testing.T) {
+	for range 2 {
+		if err := k.checker.CheckEnd(ctx); err != nil {
+			t.Error(err)
+		}
+		k.program.kill()
+		k.program.start()
+	}
+	k.program.kill()
+	checkLog(t, k.program.data, nil)
+	if k.last == "" {
+		t.Error("no backup was written")
+		return
+	}
+	again := &program{t: t, bin: k.program.bin, addr: k.program.addr, data: filepath.Join(k.dir, "restored"), args: append(k.program.args, "--keep-for", "24h")}
+	if out, err := exec.CommandContext(ctx, again.bin, "restore", k.last, "--data", again.data).CombinedOutput(); err != nil {
+		t.Fatalf("the backup isn't restored: %v: %s", err, out)
+	}
+	again.start()
+	defer again.kill()
+	var err error
+	if k.restored, err = k.checker.CheckRestored(ctx, k.lastRead); err != nil {
+		t.Error(err)
+	}
 }

@@ -2,11 +2,13 @@ package crash
 
 import (
 	"bufio"
+	"errors"
 	"fmt"
 	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"sync"
 	"testing"
 
@@ -17,6 +19,7 @@ import (
 type program struct {
 	t         *testing.T
 	bin, data string
+	args      []string // further flags
 	addr      string
 	cmd       *exec.Cmd
 }
@@ -65,19 +68,35 @@ func (p *program) start() {
 	if p.addr == "" { // kept for restarts, so none that others may get meanwhile
 		p.addr = programtest.FreeAddress(p.t)
 	}
-	p.cmd = exec.Command(p.bin, "--addr", p.addr, "--data", p.data, "--log-level", "error")
-	p.cmd.Stderr = p.t.Output()
+	var err error
+	if !programtest.Poll(func() bool { err = p.tryStart(); return !errors.Is(err, errFolderInUse) }) || err != nil {
+		p.t.Fatal("the program didn't start:", err)
+	}
+}
+
+// errFolderInUse means that another process, such as one that writes a backup, has the folder.
+var errFolderInUse = errors.New("the data folder is in use")
+
+func (p *program) tryStart() error {
+	messages := programtest.NewConsole()
+	p.cmd = exec.Command(p.bin, append([]string{"--addr", p.addr, "--data", p.data, "--log-level", "error"}, p.args...)...)
+	p.cmd.Stderr = io.MultiWriter(p.t.Output(), messages)
 	out, err := p.cmd.StdoutPipe()
 	if err != nil {
-		p.t.Fatal(err)
+		return err
 	}
 	if err := p.cmd.Start(); err != nil {
-		p.t.Fatal(err)
+		return err
 	}
 	if _, err := bufio.NewReader(out).ReadString('\n'); err != nil {
-		p.t.Fatal("the program printed nothing:", err)
+		p.cmd.Wait()
+		if strings.Contains(messages.String(), "is in use by another Beam") {
+			return errFolderInUse
+		}
+		return fmt.Errorf("it printed nothing: %w", err)
 	}
 	go io.Copy(io.Discard, out)
+	return nil
 }
 
 func (p *program) kill() {

@@ -3,6 +3,7 @@ package durability
 import (
 	"bytes"
 	"maps"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
@@ -135,7 +136,7 @@ func (d *disk) endCall(c *call) {
 		if o != nil {
 			o.truncate(c.intArg(1))
 		}
-	case "fallocate": // of shared memory, whose content a power failure needn't keep
+	case "fallocate":
 		if o != nil {
 			o.truncate(max(len(o.data), c.intArg(2)+c.intArg(3)))
 		}
@@ -227,23 +228,44 @@ type loss int
 const (
 	nothing loss = iota // neither names nor contents
 	names               // files that were made, renamed and removed, with what was synced of their contents
+	torn                // the same, and of each sector that was not synced either what it was or what it became
 )
 
+// sectorSize is what a disk writes whole or not at all.
+const sectorSize = 512
+
+// contents returns what a file has after a loss. random says which sectors reached the disk.
+func (f *inode) contents(l loss, random *rand.Rand) []byte {
+	if l != torn {
+		return f.kept
+	}
+	content := slices.Clone(f.kept)
+	if random.IntN(2) == 0 { // its size is unsynced, too
+		content = append(content, make([]byte, max(0, len(f.data)-len(content)))...)
+	}
+	for at := 0; at < min(len(content), len(f.data)); at += sectorSize {
+		if random.IntN(2) == 0 {
+			copy(content[at:min(at+sectorSize, len(content))], f.data[at:])
+		}
+	}
+	return content
+}
+
 // restore creates a folder with what the disk has after a power failure.
-func (f *inode) restore(t *testing.T, dir string, l loss) {
+func (f *inode) restore(t *testing.T, dir string, l loss, random *rand.Rand) {
 	t.Helper()
 	if err := os.Mkdir(dir, 0o700); err != nil {
 		t.Fatal(err)
 	}
 	all := f.synced
-	if l == names {
+	if l != nothing {
 		all = f.names
 	}
-	for name, f := range all {
-		path := filepath.Join(dir, name)
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		f, path := all[name], filepath.Join(dir, name)
 		if f.folder {
-			f.restore(t, path, l)
-		} else if err := os.WriteFile(path, f.kept, 0o600); err != nil {
+			f.restore(t, path, l, random)
+		} else if err := os.WriteFile(path, f.contents(l, random), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}

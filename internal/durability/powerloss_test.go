@@ -4,6 +4,7 @@ package durability
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -12,28 +13,50 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/photon-beam/beam/internal/programtest"
 )
 
 // A power failure is simulated: strace records every call with which the real
-// program, with --sync always, changes files and syncs them, and every response
-// that it sends a client. A model of the disk (disk_test.go) replays the trace.
-// After each sync, a folder is created from what has been synced until then:
-// unsynced content is dropped, as are unsynced changes of names. (A second kind
-// of loss keeps the names, as some file systems would.) The real program is
-// started on each such folder. It must continue every run whose start it had
-// acknowledged, and no question whose answer it had acknowledged may be open
-// again. Syncs are at other places in every trace, but the requirements are the
-// same. With BEAM_TEST_LONG set, the power is cut at every sync, in a workload
-// for which the log needs a second file; otherwise at every eighth sync of a
-// short workload.
+// program changes files and syncs them, and every response that it sends a
+// client. A model of the disk (disk_test.go) replays the trace. After each sync,
+// a folder is created from what has been synced until then: unsynced content is
+// dropped, as are unsynced changes of names. (A second kind of loss keeps the
+// names, as some file systems would, and a third some of the sectors, too.) The
+// real program is started on each such folder. It must continue every run whose
+// start it had acknowledged, and no question whose answer it had acknowledged may
+// be open again, as far as the setting of --sync promises it. Syncs are at other
+// places in every trace, but the requirements are the same. With BEAM_TEST_LONG
+// set, the power is cut at every sync, in a workload that fills the write-ahead
+// log; otherwise at some syncs of a short workload.
+
+// A syncSetting is a value of --sync, and what it promises at a time.
+type syncSetting struct {
+	value    string
+	every    int // of how many moments the power is cut at one
+	promises func(a acknowledgment, now float64) bool
+}
+
+var syncSettings = []syncSetting{
+	{"always", 16, func(acknowledgment, float64) bool { return true }},
+	{"default", 8, func(a acknowledgment, _ float64) bool { return a.run.photon != briefPhoton }},
+	{"interval", 4, func(a acknowledgment, now float64) bool { return now-a.time > maxSyncDelay.Seconds() }},
+}
+
+// maxSyncDelay is after what time everything is synced: a second, and what a busy machine needs to
+// do so.
+const maxSyncDelay = 3 * time.Second
+
+// briefPhoton isn't durable, so its start is synced with the next that is.
+const briefPhoton = "brief"
 
 // An acknowledgment is a response that a client received.
 type acknowledgment struct {
 	status string // 201 or 202
 	run    *workloadRun
 	key    string // of the question that was answered
+	time   float64
 }
 
 // A workloadRun is a run of the workload.
@@ -45,41 +68,39 @@ type workloadRun struct {
 
 // tracedCalls lists the system calls that change files, and write, which sends
 // responses.
-const tracedCalls = "openat,close,write,pwrite64,fsync,fdatasync,ftruncate,lseek,fcntl,mkdirat,unlinkat,renameat,renameat2," +
+const tracedCalls = "openat,close,write,pwrite64,fsync,fdatasync,ftruncate,fallocate,lseek,fcntl,mkdirat,unlinkat,renameat,renameat2," +
 	// None of these is expected; the disk fails the test if one occurs.
-	"?open,?creat,?mkdir,?rmdir,?unlink,?rename,?link,linkat,symlinkat,truncate,fallocate,pwritev,pwritev2,writev,copy_file_range,sendfile,splice,sync_file_range"
+	"?open,?creat,?mkdir,?rmdir,?unlink,?rename,?link,linkat,symlinkat,truncate,pwritev,pwritev2,writev,copy_file_range,sendfile,splice,sync_file_range"
 
 func TestPowerLoss(t *testing.T) {
 	if _, err := exec.LookPath("strace"); err != nil {
 		t.Skip("strace is not there to record what reaches the disk")
 	}
-	for _, sync := range []string{"default", "always"} {
-		t.Run(sync, func(t *testing.T) { testPowerLoss(t, sync) })
+	bin := buildPhotons(t)
+	for _, setting := range syncSettings {
+		t.Run(setting.value, func(t *testing.T) {
+			root := t.TempDir()
+			w := &workload{t: t, bin: bin, root: root, data: filepath.Join(root, "state", "beam"), syncSetting: setting}
+			rounds := 1
+			if os.Getenv("BEAM_TEST_LONG") != "" {
+				w.every, rounds = 1, 30
+			}
+			w.runWorkload(rounds)
+			w.replayTraces()
+			t.Logf("the power was cut %d times at %d moments, in the course of %d starts and answers", w.cuts, w.moments, len(w.acknowledged))
+		})
 	}
-}
-
-func testPowerLoss(t *testing.T, sync string) {
-	root := t.TempDir()
-	w := &workload{t: t, bin: buildPhotons(t), root: root, data: filepath.Join(root, "state", "beam"), sync: sync, every: 8}
-	long, rounds := os.Getenv("BEAM_TEST_LONG") != "", 1
-	if long {
-		w.every, rounds = 1, 14 // so many that the write-ahead log is copied meanwhile
-	}
-	w.runWorkload(rounds)
-	w.replayTraces()
-	t.Logf("the power was cut %d times at %d moments, in the course of %d runs and answers", w.cuts, w.moments, len(w.acknowledged))
 }
 
 // A workload starts and answers runs under strace, and replays the traces.
 type workload struct {
-	t                  *testing.T
-	bin                string
-	root               string // below which the disk begins
-	data               string
-	sync               string // when the program syncs
-	traces             []string
-	acknowledged       []acknowledgment
-	every              int // of how many moments the power is cut at one
+	t            *testing.T
+	bin          string
+	root         string // below which the disk begins
+	data         string
+	traces       []string
+	acknowledged []acknowledgment
+	syncSetting
 	moments            int
 	cuts               int
 	version            int // of the disk, at the last moment, and what was told then
@@ -91,8 +112,8 @@ func (w *workload) startTraced() *server {
 	w.t.Helper()
 	trace := filepath.Join(w.t.TempDir(), "trace")
 	w.traces = append(w.traces, trace)
-	cmd := exec.Command("strace", "-f", "-qq", "-xx", "-s", "33554432", "-e", "signal=none", "--seccomp-bpf", "-e", "trace="+tracedCalls, "-o", trace,
-		w.bin, "serve", "--addr", "127.0.0.1:0", "--data", w.data, "--sync", w.sync, "--evict-after", "50ms", "--keep-for", retainForever)
+	cmd := exec.Command("strace", "-f", "-qq", "-ttt", "-xx", "-s", "33554432", "-e", "signal=none", "--seccomp-bpf", "-e", "trace="+tracedCalls, "-o", trace,
+		w.bin, "serve", "--addr", "127.0.0.1:0", "--data", w.data, "--sync", w.value, "--evict-after", "50ms", "--keep-for", retainForever)
 	cmd.Env = append(os.Environ(), "TEST_SEAT=seat 12")
 	return startCommand(w.t, cmd, "")
 }
@@ -129,6 +150,7 @@ func (w *workload) runWorkload(rounds int) {
 	for range rounds {
 		w.answerRun(s, w.startRun(s, "task", taskAnswer(strings.Repeat("long ", 40_000)), []string{"long long"}), 0)
 	}
+	w.startRun(s, briefPhoton, taskAnswer("none"), nil)
 	w.killTraced(s, syscall.SIGTERM)
 	s = w.startTraced()
 	w.answerRun(s, interview, len(interviewAnswers)-2)
@@ -136,6 +158,11 @@ func (w *workload) runWorkload(rounds int) {
 	w.answerRun(s, interview, len(interviewAnswers)-1)
 	s.waitForAsk(interview.id, "")
 	w.answerRun(s, w.startRun(s, "vault", vaultAnswers, []string{"f.txt: 400000 bytes"}), 0)
+	w.startRun(s, briefPhoton, taskAnswer("none"), nil)
+	if w.value == "interval" {
+		time.Sleep(maxSyncDelay + time.Second) // until what it promises holds for all of it
+		w.startRun(s, "vault", vaultAnswers, nil)
+	}
 	w.killTraced(s, syscall.SIGKILL)
 }
 
@@ -143,7 +170,7 @@ func (w *workload) startRun(s *server, photon string, answers []reply, tells []s
 	w.t.Helper()
 	r := &workloadRun{photon: photon, answers: answers, tells: tells}
 	r.id = s.startRun(photon, "{}", fmt.Sprint(len(w.acknowledged)))
-	w.acknowledged = append(w.acknowledged, acknowledgment{"201", r, ""})
+	w.acknowledged = append(w.acknowledged, acknowledgment{status: "201", run: r})
 	return r
 }
 
@@ -152,7 +179,7 @@ func (w *workload) answerRun(s *server, r *workloadRun, n int) {
 	w.t.Helper()
 	if n < len(r.answers) {
 		s.answerAsk(r.id, r.answers[n])
-		w.acknowledged = append(w.acknowledged, acknowledgment{"202", r, r.answers[n].Key})
+		w.acknowledged = append(w.acknowledged, acknowledgment{status: "202", run: r, key: r.answers[n].Key})
 	}
 }
 
@@ -161,7 +188,7 @@ func (w *workload) answerRun(s *server, r *workloadRun, n int) {
 func (w *workload) replayTraces() {
 	d := newDisk(w.t, w.root)
 	w.version, w.acknowledgedBefore = -1, -1
-	told := 0
+	told, now := 0, 0.0
 	for _, trace := range w.traces {
 		f, err := os.Open(trace)
 		if err != nil {
@@ -169,27 +196,29 @@ func (w *workload) replayTraces() {
 		}
 		d.restart()
 		replayTrace(w.t, f, func(c *call) {
+			now = c.time
 			d.beginCall(c)
 			if c.name == "write" && d.open[c.intArg(0)] == nil && told < len(w.acknowledged) && strings.HasPrefix(c.args[1], "HTTP/1.1 "+w.acknowledged[told].status) {
+				w.acknowledged[told].time = c.time
 				told++
 			}
 		}, func(c *call) {
 			if d.isSync(c) {
-				w.checkLosses(d, told)
+				w.checkLosses(d, told, c.time)
 			}
 			d.endCall(c)
 		})
 		f.Close()
-		w.checkLosses(d, told)
+		w.checkLosses(d, told, now)
 	}
 	if told != len(w.acknowledged) {
 		w.t.Errorf("of %d answers of the program, the record has %d", len(w.acknowledged), told)
 	}
 }
 
-// checkLosses checks both kinds of loss at this moment, unless neither the disk
+// checkLosses checks all kinds of loss at this moment, unless neither the disk
 // nor a client has received anything since the last.
-func (w *workload) checkLosses(d *disk, told int) {
+func (w *workload) checkLosses(d *disk, told int, now float64) {
 	if d.version == w.version && told == w.acknowledgedBefore {
 		return
 	}
@@ -197,12 +226,13 @@ func (w *workload) checkLosses(d *disk, told int) {
 	if w.moments++; w.moments%w.every != 0 {
 		return
 	}
-	for _, kind := range []loss{nothing, names} {
+	promised := slices.DeleteFunc(slices.Clone(w.acknowledged[:told]), func(a acknowledgment) bool { return !w.promises(a, now) })
+	for _, kind := range []loss{nothing, names, torn} {
 		w.cuts++
 		w.t.Run(fmt.Sprintf("%d", w.cuts), func(t *testing.T) {
 			dir := filepath.Join(t.TempDir(), "disk")
-			d.root.restore(t, dir, kind)
-			checkAfterLoss(t, w.bin, filepath.Join(dir, "state", "beam"), w.acknowledged[:told])
+			d.root.restore(t, dir, kind, rand.New(rand.NewPCG(uint64(w.cuts), 0)))
+			checkAfterLoss(t, w.bin, filepath.Join(dir, "state", "beam"), promised)
 		})
 	}
 }
@@ -221,6 +251,10 @@ func checkAfterLoss(t *testing.T, bin, data string, told []acknowledgment) {
 	for r, keys := range answered {
 		if _, err := s.try("GET", "/runs/"+r.id, asJSON, nil, "Accept", asJSON); err != nil {
 			t.Errorf("after %d were told, a run of %s that was started is gone: %v; %s", len(told), r.photon, err, s.err)
+			continue
+		}
+		if r.photon == briefPhoton { // its process ended
+			s.checkEnd(archivedRun{scenario: scenario{Name: r.photon, End: "interrupted"}, ID: r.id})
 			continue
 		}
 		tells := r.tells

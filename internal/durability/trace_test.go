@@ -13,6 +13,7 @@ type call struct {
 	name string
 	args []string // strings are decoded
 	ret  int      // -1 if it failed
+	time float64  // in seconds, when it began, or returned
 }
 
 // replayTrace calls enter when a call in a trace begins, and exit when it ends,
@@ -30,7 +31,11 @@ func replayTrace(t *testing.T, r io.Reader, enter, exit func(*call)) {
 			t.Fatal(err)
 		}
 		thread, rest, _ := strings.Cut(strings.TrimSpace(line), " ")
-		rest = strings.TrimLeft(rest, " ")
+		clock, rest, _ := strings.Cut(strings.TrimLeft(rest, " "), " ")
+		now, err := strconv.ParseFloat(clock, 64)
+		if err != nil {
+			t.Fatalf("no time: %.200s", line)
+		}
 		if strings.HasPrefix(rest, "+++") || strings.HasPrefix(rest, "---") {
 			continue
 		}
@@ -43,13 +48,14 @@ func replayTrace(t *testing.T, r io.Reader, enter, exit func(*call)) {
 			_, rest, _ = strings.Cut(resumed, ">")
 		} else {
 			c = parseCall(t, rest)
+			c.time = now
 			enter(c)
 			if strings.HasSuffix(rest, "<unfinished ...>") {
 				begun[thread] = c
 				continue
 			}
 		}
-		c.ret = returnValue(rest)
+		c.ret, c.time = returnValue(rest), now
 		exit(c)
 	}
 }
@@ -77,7 +83,7 @@ func parseCall(t *testing.T, line string) *call {
 	for rest != "" {
 		rest = strings.TrimLeft(rest, ", ")
 		switch {
-		case strings.HasPrefix(rest, ")"), strings.HasPrefix(rest, "<unfinished"):
+		case strings.HasPrefix(rest, ")"), strings.HasPrefix(rest, "<"): // unfinished, or cut off by the end of the process
 			return c
 		case strings.HasPrefix(rest, `"`):
 			end := strings.IndexByte(rest[1:], '"') + 1
@@ -92,7 +98,7 @@ func parseCall(t *testing.T, line string) *call {
 				end = len(rest)
 			}
 			if end == 0 {
-				t.Fatalf("unreadable: %.200s", line)
+				t.Fatalf("unreadable: %s", line[max(0, len(line)-200):])
 			}
 			c.args = append(c.args, strings.TrimSpace(rest[:end]))
 			rest = rest[end:]

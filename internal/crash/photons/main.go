@@ -1,5 +1,5 @@
-// Command photons is the program that the crash tests kill while its photons sleep, or
-// wait for each other.
+// Command photons is the program that the crash tests kill while its photons sleep, wait for
+// each other, or do what the checker knows.
 package main
 
 import (
@@ -9,9 +9,10 @@ import (
 	"github.com/photon-beam/beam"
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/systemtest/checker/photons"
 )
 
-func main() { beam.Main(nap, lock) }
+func main() { beam.Main(append(photons.All(), nap, lock)...) }
 
 // A napping says how long to sleep.
 type napping struct {
