@@ -41,12 +41,12 @@ func BenchmarkAskByLog(b *testing.B) {
 	}
 }
 
-func newDurableLog(b *testing.B, sync store.Sync) runlog.Log {
-	l, err := store.Open(b.Context(), store.Options{Dir: b.TempDir(), Sync: sync})
+func newDurableLog(t testing.TB, sync store.Sync) runlog.Log {
+	l, err := store.Open(t.Context(), store.Options{Dir: t.TempDir(), Sync: sync})
 	if err != nil {
-		b.Fatal(err)
+		t.Fatal(err)
 	}
-	b.Cleanup(func() { l.Close() })
+	t.Cleanup(func() { l.Close() })
 	return l
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/store"
 )
 
 // listPaths are the pages with lists, and those whose sidebar has some.
@@ -70,7 +71,7 @@ func newListsSite(t testing.TB, runs, tools int) *browserSession {
 	for i := range tools {
 		photons = append(photons, toolOf(fmt.Sprintf("server%d", i%20), i))
 	}
-	p := newSite(t, "", photons...).newSession()
+	p := newSiteOn(t, newDurableLog(t, store.SyncInterval), "", photons...).newSession()
 	for i := range runs / 2 {
 		p.startRun("waiting", "{}")
 		p.startRun("labelled", fmt.Sprintf(`{"label":"run %d"}`, i))
