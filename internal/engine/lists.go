@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"iter"
 
 	"github.com/photon-beam/beam/ask"
@@ -188,11 +189,17 @@ func (e *Engine) listAsk(a runlist.Ask, c generators.Caller) (o OpenAsk, open bo
 	}
 	var err error
 	if !found {
-		if asked, _, err = e.readAsked(e.generatorCtx, a.Run.ID, a.Seq); err != nil {
+		if asked, _, err = e.readAsked(e.generatorCtx, a.Run.ID, a.Seq); err != nil && !e.isDeleted(a.Run.ID) {
 			e.logger.Error("listing a question", "run", a.Run.ID, "err", err)
 		}
 	}
 	return e.describeAsk(a, asked, c), err == nil
+}
+
+// isDeleted reports whether there is no such run any more.
+func (e *Engine) isDeleted(id string) bool {
+	_, err := e.rows.Row(e.generatorCtx, id)
+	return errors.Is(err, runlog.ErrNotFound)
 }
 
 // CountOpenAsks counts the questions of [Engine.Inbox]. The error is that of reading rows.

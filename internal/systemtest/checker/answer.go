@@ -136,6 +136,7 @@ func (r *run) answer(ctx context.Context, id, key string, a answer) error {
 		contents, shown = append(contents, a.competing), append(shown, a.competed)
 		r.checker.count("races", 1)
 	}
+	r.checker.setAsk(id, askAnswered)
 	replies, errs := make([]reply, len(contents)), make([]error, len(contents))
 	var all sync.WaitGroup
 	for i, content := range contents {

@@ -52,7 +52,8 @@ type Checker struct {
 type askState int
 
 const (
-	askOpen askState = iota + 1
+	askOpen     askState = iota + 1
+	askAnswered          // by an answer that isn't acknowledged yet
 	askSettled
 )
 
