@@ -80,15 +80,16 @@ func (d *deadlines) handleDue() {
 	d.next, d.noted = time.Time{}, time.Time{}
 	d.mu.Unlock()
 	next, err := d.handleRuns(time.Now())
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.closed {
+		return // and the store may be, too
+	}
 	if err != nil {
 		d.engine.logger.Error("finding out what is due", "err", err)
 		next = time.Now().Add(retryInterval)
 	}
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if !d.closed {
-		d.setTimer(earliest(d.noted, next))
-	}
+	d.setTimer(earliest(d.noted, next))
 }
 
 // handleRuns handles what is due at a time, and returns when it is to be called again.

@@ -75,7 +75,7 @@ var plays = []func(*run) play{
 		}}
 	},
 	func(r *run) play {
-		p := play{photon: "crowd", answers: make(map[string]answer)}
+		p := play{photon: "together", answers: make(map[string]answer)}
 		for _, key := range []string{"left", "middle", "right"} {
 			p.answers[key], p.steps = r.textAnswer(key), append(p.steps, "go "+key)
 		}

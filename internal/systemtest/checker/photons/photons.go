@@ -30,7 +30,7 @@ func All() []*generators.Photon {
 		generators.New("survey", survey, durable),
 		generators.New("vault", vault, durable),
 		generators.New("oracle", oracle, durable),
-		generators.New("crowd", crowd, durable),
+		generators.New("together", together, durable),
 		generators.New("night", night, durable),
 		generators.New("approval", approval, durable),
 		generators.New("hurried", hurried, durable),
@@ -171,8 +171,8 @@ func oracle(_ context.Context, in Order, yield generators.Yield) (out Outcome, e
 	return out, err
 }
 
-// crowd asks in three goroutines at once, and takes a step in each.
-func crowd(_ context.Context, in Order, yield generators.Yield) (Outcome, error) {
+// together asks in three goroutines at once, and takes a step in each.
+func together(_ context.Context, in Order, yield generators.Yield) (Outcome, error) {
 	out := newOutcome()
 	var mu sync.Mutex
 	var errs []error
