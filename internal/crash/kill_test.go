@@ -107,6 +107,7 @@ func newKillTest(t *testing.T, seed uint64) *killTest {
 		"--mcp-config", writeJSON(t, dir, "mcp.json", map[string]any{"mcpServers": map[string]any{"test": map[string]string{"url": upstreamServer.URL}}}),
 	}
 	k.program.start()
+	t.Cleanup(func() { k.program.kill() })
 	k.program.kill()
 	k.checker = checker.New(checker.Options{
 		Base: "http://" + k.program.addr, Owners: []checker.Person{people["ada"], people["dan"]}, Approver: people[photons.Approver],
