@@ -218,6 +218,9 @@ func (k *killTest) checkEnd(ctx context.Context, t *testing.T) {
 		k.program.start()
 	}
 	k.program.kill()
+	if keys, err := os.ReadDir(filepath.Join(k.program.data, "keys")); err != nil || len(keys) > 0 {
+		t.Errorf("all runs have ended, and there are %d keys of their secrets; %v", len(keys), err)
+	}
 	checkLog(t, k.program.data, nil)
 	if k.last == "" {
 		t.Error("no backup was written")
