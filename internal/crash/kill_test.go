@@ -44,7 +44,7 @@ func killSeed(t *testing.T) uint64 {
 }
 
 // The checker's clients use a program that is killed again and again, and sometimes ends as it
-// should, while runs are deleted and backups written. Nothing is lost, doubled or leaked, in the
+// should, or is paused, while runs are deleted and backups written. Nothing is lost, doubled or leaked, in the
 // folder or in the last backup.
 func TestKilledRepeatedly(t *testing.T) {
 	times, seed := killCount(t), killSeed(t)
@@ -62,13 +62,19 @@ func TestKilledRepeatedly(t *testing.T) {
 	random := rand.New(rand.NewPCG(seed, 0))
 	for range times {
 		time.Sleep(200*time.Millisecond + time.Duration(random.IntN(600))*time.Millisecond) // so that it is killed at random times
-		k.interrupt(random.IntN(4) == 0)
+		switch random.IntN(4) {
+		case 0:
+			k.interrupt(true)
+		case 1:
+			k.pause()
+		}
+		k.interrupt(false)
 	}
 	close(stop)
 	k.checker.Stop()
 	all.Wait()
 	k.checkEnd(ctx, t)
-	t.Logf("%d kills, %d stops, %d backups, %d runs in the last: %s", times, k.stops, k.backups, k.restored, k.checker.Figures())
+	t.Logf("%d kills, %d stops, %d pauses, %d backups, %d runs in the last: %s", times, k.stops, k.pauses, k.backups, k.restored, k.checker.Figures())
 }
 
 // A killTest is a program and the clients that check it.
@@ -77,6 +83,7 @@ type killTest struct {
 	program *program
 	checker *checker.Checker
 	stops   int // besides kills
+	pauses  int
 
 	dir      string
 	backups  int
@@ -148,10 +155,13 @@ func writeJSON(t *testing.T, dir, name string, content any) (path string) {
 	return path
 }
 
-// interrupt kills the program, after it was stopped as it should be, if gently.
+// interrupt kills the program, or stops it as it should be if gently, and starts it again.
 func (k *killTest) interrupt(gently bool) {
-	k.checker.NoteRestart()
-	if gently {
+	k.checker.Interrupt(func() {
+		if !gently {
+			k.program.kill()
+			return
+		}
 		k.stops++
 		if err := k.program.cmd.Process.Signal(syscall.SIGTERM); err != nil {
 			k.t.Error(err)
@@ -159,11 +169,19 @@ func (k *killTest) interrupt(gently bool) {
 		if err := k.program.cmd.Wait(); err != nil {
 			k.t.Error("the program, stopped, ends with", err)
 		}
-		k.program.start()
-		k.checker.NoteRestart()
-	}
-	k.program.kill()
+	})
 	k.program.start()
+}
+
+// pause lets the program stand still, as a machine that sleeps does.
+func (k *killTest) pause() {
+	k.pauses++
+	for _, sig := range []syscall.Signal{syscall.SIGSTOP, syscall.SIGCONT} {
+		if err := k.program.cmd.Process.Signal(sig); err != nil {
+			k.t.Error(err)
+		}
+		time.Sleep(300 * time.Millisecond) // while it is paused, and after that
+	}
 }
 
 // keepBackingUp writes backups. One that is interrupted leaves nothing of its name.
@@ -200,6 +218,9 @@ func (k *killTest) checkEnd(ctx context.Context, t *testing.T) {
 		k.program.start()
 	}
 	k.program.kill()
+	if keys, err := os.ReadDir(filepath.Join(k.program.data, "keys")); err != nil || len(keys) > 0 {
+		t.Errorf("all runs have ended, and there are %d keys of their secrets; %v", len(keys), err)
+	}
 	checkLog(t, k.program.data, nil)
 	if k.last == "" {
 		t.Error("no backup was written")

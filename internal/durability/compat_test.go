@@ -239,7 +239,7 @@ func (s *server) checkEnd(r archivedRun) {
 	told := s.readStream(r.ID)
 	for _, want := range r.Tells {
 		if !strings.Contains(told, want) {
-			s.t.Errorf("%s tells nothing of %s: %s", r.Name, want, told)
+			s.t.Errorf("%s tells nothing of %s: %s; the server says\n%s", r.Name, want, told, s.err)
 		}
 	}
 }

@@ -182,7 +182,7 @@ func (r entryEffects) Finished(_ runlog.Entry, f runlog.Finished) error {
 	}
 	r.sleeps = nil
 	r.releaseKey()
-	if err := r.engine.keys.Delete(r.id); err != nil {
+	if err := r.engine.deleteKey(r.id); err != nil {
 		r.engine.logger.Error("deleting a run's key", "run", r.id, "err", err)
 	}
 	r.stopIdleTimer()

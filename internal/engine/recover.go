@@ -31,6 +31,9 @@ func (e *Engine) Recover(ctx context.Context) error {
 	if err := e.countDisk(); err != nil {
 		e.logger.Error("counting the files of runs", "err", err)
 	}
+	if err := e.deleteKeysOfEndedRuns(ctx); err != nil {
+		e.logger.Error("deleting the keys of ended runs", "err", err)
+	}
 	for row, err := range eachRow(e.rows.Unfinished, startOf) {
 		if err != nil {
 			return err

@@ -1,6 +1,11 @@
 package engine
 
-import "github.com/photon-beam/beam/internal/runlog"
+import (
+	"context"
+	"errors"
+
+	"github.com/photon-beam/beam/internal/runlog"
+)
 
 // The content of a secret answer is in the log only in sealed form. All that reads
 // the log, such as pages, streams and lists, sees an answer without content; the
@@ -27,4 +32,32 @@ func (r *trackedRun) unsealSecret(a *runlog.Answered) error {
 	}
 	a.Answer.Content, a.Sealed = content, nil
 	return nil
+}
+
+// deleteKey deletes the key of a run that has ended. That is synced first: a power failure must
+// not take back the end of a run whose secrets can no longer be read.
+func (e *Engine) deleteKey(run string) error {
+	if !e.keys.Has(run) {
+		return nil
+	}
+	if err := e.log.Sync(e.generatorCtx); err != nil {
+		return err
+	}
+	return e.keys.Delete(run)
+}
+
+// deleteKeysOfEndedRuns deletes the keys that a process left which was killed.
+func (e *Engine) deleteKeysOfEndedRuns(ctx context.Context) error {
+	runs, err := e.keys.Runs()
+	for _, id := range runs {
+		row, rowErr := e.rows.Row(ctx, id)
+		switch {
+		case errors.Is(rowErr, runlog.ErrNotFound):
+		case rowErr != nil:
+			err = errors.Join(err, rowErr)
+		case row.State.Ended():
+			err = errors.Join(err, e.deleteKey(id))
+		}
+	}
+	return err
 }

@@ -252,6 +252,9 @@ func (m *Memory) Runs(context.Context) iter.Seq2[string, error] {
 	}
 }
 
+// Sync implements [Log]. Nothing survives.
+func (m *Memory) Sync(context.Context) error { return nil }
+
 // Delete implements [Log].
 func (m *Memory) Delete(_ context.Context, run string) error {
 	m.mu.Lock()

@@ -86,6 +86,9 @@ type Log interface {
 	// batches; it never slows an append.
 	Follow(ctx context.Context, run string, after uint64) iter.Seq2[[]Entry, error]
 
+	// Sync returns when all that was appended before survives a power failure.
+	Sync(ctx context.Context) error
+
 	// Runs yields the ids of all runs.
 	Runs(ctx context.Context) iter.Seq2[string, error]
 

@@ -112,5 +112,5 @@ func (s *Store) Delete(ctx context.Context, run string) error { return s.DeleteR
 // DeleteRuns deletes runs, all or none. Those that don't exist are no error.
 func (s *Store) DeleteRuns(ctx context.Context, runs ...string) error {
 	// Synced, because files that belong to the runs are deleted next.
-	return s.send(ctx, &request{deletes: runs, sync: s.options.Sync != SyncInterval, done: make(chan struct{})})
+	return s.send(ctx, &request{deletes: runs, sync: true, done: make(chan struct{})})
 }

@@ -41,6 +41,7 @@ type files struct {
 	unsynced    atomic.Int64 // the number of the last commit that isn't synced; 0 for none
 	walBytes    atomic.Int64 // estimate of what was written since the last checkpoint
 	checkpoint  chan struct{}
+	syncing     sync.Mutex // held while what was committed is synced, and guards syncFailed
 	syncFailed  bool
 	opened      bool // it is whole, as far as is known when it is opened
 	closeOnce   sync.Once

@@ -2,6 +2,7 @@ package store
 
 import (
 	"bytes"
+	"context"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -134,19 +135,30 @@ func (s *Store) syncPeriodically() {
 		select {
 		case <-s.closing:
 			<-s.writerDone
-			s.syncNow()
+			_ = s.syncNow() // it is logged, and said at each append
 			return
 		case <-tick.C:
-			s.syncNow()
+			_ = s.syncNow() // it is logged, and said at each append
 		}
 	}
 }
 
-func (s *Store) syncNow() {
+// Sync implements [runlog.Log].
+func (s *Store) Sync(context.Context) error {
+	if s.files == nil {
+		return nil // each commit is synced
+	}
+	return s.syncNow()
+}
+
+// syncNow syncs what was committed without. One that is called meanwhile waits for it.
+func (s *Store) syncNow() error {
 	f := s.files
+	f.syncing.Lock()
+	defer f.syncing.Unlock()
 	commits := f.unsynced.Swap(0)
 	if commits == 0 {
-		return
+		return nil
 	}
 	err := f.wal.Sync()
 	if err == nil {
@@ -162,4 +174,5 @@ func (s *Store) syncNow() {
 		f.syncFailed = false
 		s.failure.Store(nil)
 	}
+	return err
 }

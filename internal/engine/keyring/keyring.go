@@ -66,6 +66,32 @@ func (k *Keyring) Unseal(run string, sealed []byte) ([]byte, error) {
 	return aead.Open(nil, nil, sealed, []byte(run))
 }
 
+// Has reports whether a run has a key.
+func (k *Keyring) Has(run string) bool {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.keys[run] != nil || k.dir == "" {
+		return k.keys[run] != nil
+	}
+	_, err := os.Lstat(k.keyFile(run))
+	return !errors.Is(err, fs.ErrNotExist)
+}
+
+// Runs returns the ids of the runs that have keys in files.
+func (k *Keyring) Runs() (ids []string, err error) {
+	if k.dir == "" {
+		return nil, nil
+	}
+	entries, err := os.ReadDir(k.dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	for _, e := range entries {
+		ids = append(ids, e.Name())
+	}
+	return ids, err
+}
+
 // Delete deletes a run's key: what was sealed for the run can't be read any
 // more. While deletion is paused, the file stays.
 func (k *Keyring) Delete(run string) error {

@@ -165,7 +165,7 @@ func (r *run) judgeAnswers(id, key string, replies []reply, shown []string) erro
 		case reply.status == http.StatusConflict && reply.uncertain:
 			possible = append(possible, shown[i]) // it was recorded, or another one
 		case reply.status == http.StatusConflict && len(replies) > 1:
-		case r.play.fragile && r.checker.restarts.Load() > r.restarts: // it ended with the program
+		case r.mayBeInterrupted(): // it ended with the program
 		default:
 			return fmt.Errorf("the answer to %s gets %d %s", key, reply.status, reply.body)
 		}

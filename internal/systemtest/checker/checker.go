@@ -37,9 +37,9 @@ type Options struct {
 // concurrently.
 type Checker struct {
 	Options
-	http     *http.Client
-	restarts atomic.Int64
-	over     chan struct{} // closed when clients begin no more runs
+	http       *http.Client
+	interrupts atomic.Int64  // their beginnings and ends: odd while the program ends
+	over       chan struct{} // closed when clients begin no more runs
 
 	mu      sync.Mutex
 	runs    map[string]*run
@@ -67,9 +67,12 @@ func New(o Options) *Checker {
 	}
 }
 
-// NoteRestart tells the checker that the program ends, which interrupts runs that aren't
-// durable.
-func (c *Checker) NoteRestart() { c.restarts.Add(1) }
+// Interrupt calls end, which ends the program: that interrupts runs that aren't durable.
+func (c *Checker) Interrupt(end func()) {
+	c.interrupts.Add(1)
+	end()
+	c.interrupts.Add(1)
+}
 
 // Stop lets clients complete their runs and begin no more.
 func (c *Checker) Stop() { close(c.over) }

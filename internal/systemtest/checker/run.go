@@ -24,27 +24,27 @@ type run struct {
 	play      play
 	holdUntil chan struct{} // nil, or closed when its questions are to be answered
 
-	id       string
-	restarts int64 // of the program, when the run was started
-	began    time.Time
-	events   []event
-	last     uint64
-	open     map[string]string   // keys of the open questions, by id
-	given    map[string]string   // how the result shows the answers that count, by key
-	maybe    map[string][]string // the same, of answers that may count: one of them does
-	result   json.RawMessage
-	status   string
-	reason   string
-	ended    time.Time
-	checked  bool // what precedes has its final value; the checker's mutex guards it and what follows
-	deleted  bool
+	id         string
+	interrupts int64 // of the program, when the run was started
+	began      time.Time
+	events     []event
+	last       uint64
+	open       map[string]string   // keys of the open questions, by id
+	given      map[string]string   // how the result shows the answers that count, by key
+	maybe      map[string][]string // the same, of answers that may count: one of them does
+	result     json.RawMessage
+	status     string
+	reason     string
+	ended      time.Time
+	checked    bool // what precedes has its final value; the checker's mutex guards it and what follows
+	deleted    bool
 }
 
 // complete starts a run, follows it to its end, and checks it.
 func (r *run) complete(ctx context.Context) error {
 	c := r.checker
 	r.open, r.given, r.maybe = make(map[string]string), make(map[string]string), make(map[string][]string)
-	r.restarts, r.began = c.restarts.Load(), time.Now()
+	r.interrupts, r.began = c.interrupts.Load(), time.Now()
 	if err := r.start(ctx); err != nil {
 		return err
 	}
@@ -216,7 +216,7 @@ func (r *run) checkEnd() error {
 	if len(r.open) > 0 {
 		return fmt.Errorf("it has ended with the questions %v", r.open)
 	}
-	if r.status == "interrupted" && r.play.fragile && r.checker.restarts.Load() > r.restarts {
+	if r.status == "interrupted" && r.mayBeInterrupted() {
 		r.checker.count("interrupted", 1)
 		return nil
 	}
@@ -234,6 +234,12 @@ func (r *run) checkEnd() error {
 		return r.checkResult(r.result)
 	}
 	return nil
+}
+
+// mayBeInterrupted reports whether the run isn't durable, and the program has ended since it was
+// started.
+func (r *run) mayBeInterrupted() bool {
+	return r.play.fragile && (r.checker.interrupts.Load() > r.interrupts || r.interrupts%2 == 1)
 }
 
 // checkHistory reads the run's stream from the start: it must be what was read before. A run
