@@ -68,7 +68,7 @@ test("a run is answered half in the terminal and half in the browser", async ({ 
   await pressButton(dialog(page), "Submit");
   await terminal.expect(/✓ Which account[^]*ada@example\.org[^]*\(browser/);
 
-  await terminal.expect(/Confirm +\[Reject\]/);
+  await terminal.expect(/Confirm +\[Reject\][^]*esc: /); // takes keys
   await terminal.press("y");
   await terminal.expect(/status 0/);
   await expectResult(page, { name: "Ada", email: "ada@example.org", role: "editor", confirmed: true });
