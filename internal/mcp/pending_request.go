@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
 	msg "github.com/photon-beam/beam/internal/mcp/message"
 	"github.com/photon-beam/beam/internal/runlog"
@@ -69,8 +68,8 @@ func (p *pendingRequest) send(out messageSender, r msg.Request) error {
 }
 
 // resend sends the question's request again, with the errors of the last answer.
-func (p *pendingRequest) resend(out messageSender, q *ask.Question) error {
-	request, missing, err := p.call.buildClientRequest(q, runlog.AskID(p.call.runID, p.askSeq))
+func (p *pendingRequest) resend(out messageSender, asked *runlog.Asked) error {
+	request, missing, err := p.call.buildClientRequest(asked, runlog.AskID(p.call.runID, p.askSeq))
 	if err != nil || missing != nil {
 		return err
 	}

@@ -160,6 +160,40 @@ func TestSettledElsewhere(t *testing.T) {
 	})
 }
 
+// A question says above its form, and where it is only watched, that a restart loses it, also if
+// the run ends with the process.
+func TestLostQuestionsSaySo(t *testing.T) {
+	const note = "This question is lost if Beam restarts."
+	for _, lost := range []bool{true, false} {
+		synctest.Test(t, func(t *testing.T) {
+			asked := runlog.Asked{Key: "who", Question: &ask.Question{Kind: ask.KindText, Message: "Who?", Fields: ask.Fields{{Name: "who", Type: "string"}}}, Lost: lost}
+			v, screen, out := newTestView(60, false, false)
+			watched := newFakeRuns()
+			watched.append(runlog.KindAsked, asked)
+			watched.append(runlog.KindFinished, completed())
+			if _, err := (&Session{Runs: watched, View: v, Watch: true}).Follow(t.Context(), "r"); err != nil {
+				t.Fatal(err)
+			}
+			screen.Close()
+			if strings.Contains(out.String(), note) != lost {
+				t.Errorf("lost = %t: who watches reads\n%s", lost, out)
+			}
+			f := newFakeRuns()
+			f.append(runlog.KindAsked, asked)
+			s := &Session{Runs: f, Ends: true, Asker: asker(func(_ context.Context, q *Question, _ *generators.InvalidError) (runs.Answer, error) {
+				if heading := q.heading(false, 60); strings.Contains(heading, note) != lost {
+					t.Errorf("lost = %t: above the form is\n%s", lost, heading)
+				}
+				f.append(runlog.KindFinished, completed())
+				return accept("who", "x"), nil
+			})}
+			if _, err := s.Follow(t.Context(), "r"); err != nil {
+				t.Fatal(err)
+			}
+		})
+	}
+}
+
 // An answer that comes too late, or is not valid, is no error: the log says who answered,
 // and the form is shown again with what was wrong.
 func TestRefusedAnswers(t *testing.T) {
