@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"iter"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -414,6 +415,31 @@ func TestModelRepliesElsewhere(t *testing.T) {
 		})}
 		if _, err := s.Follow(t.Context(), "run"); err != nil || asked != 2 {
 			t.Errorf("it was asked %d times: %v", asked, err)
+		}
+	})
+}
+
+// A question to a model has the message of the version approved last, also if that is again as it
+// was asked.
+func TestQuestionsQuoteTheVersionApprovedLast(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFakeRuns()
+		seq := f.askQuestion("q", ask.KindSample)
+		versions := []*ask.SampleRequest{{Messages: []ask.SampleMessage{ask.FromUser(ask.TextBlock("the plan"))}, MaxTokens: 5}, nil}
+		var asked []string
+		s := &Session{Runs: f, Asker: asker(func(ctx context.Context, q *Question, _ *generators.InvalidError) (runs.Answer, error) {
+			asked = append(asked, q.Message)
+			if call := len(asked); call <= len(versions) {
+				f.append(runlog.KindSampling, runlog.Sampling{AskSeq: seq, Call: call, Approved: &runlog.Approval{Model: "m", Request: versions[call-1]}})
+				f.append(runlog.KindSampling, runlog.Sampling{AskSeq: seq, Call: call, Ended: &runlog.EndOfSampling{Error: "It broke off."}})
+			} else {
+				f.append(runlog.KindFinished, completed())
+			}
+			<-ctx.Done()
+			return runs.Answer{}, context.Cause(ctx)
+		})}
+		if _, err := s.Follow(t.Context(), "run"); err != nil || !slices.Equal(asked, []string{"q?", "Request to a model: the plan", "q?"}) {
+			t.Errorf("it asks %q: %v", asked, err)
 		}
 	})
 }
