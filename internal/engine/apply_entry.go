@@ -104,6 +104,9 @@ func (r entryEffects) Answered(_ runlog.Entry, answered runlog.Answered) error {
 		action := answered.Answer.Action
 		r.engine.meter.AskAnswered(action, answered.Surface, r.observeSettlement(answered.AskSeq, string(action), answered.Surface))
 	}
+	if answered.Sealed != nil && r.worker == nil {
+		r.masked.Store(nil) // there is one more
+	}
 	if r.change.Settled != nil {
 		r.settleAsk(r.findOpenAsk(answered.AskSeq), func(r *trackedRun) generators.Reply { return r.answeredReply(answered) })
 	}

@@ -30,7 +30,8 @@ type trackedRun struct {
 	// lost means that the run is to end, because it can't go on; see isLost.
 	lost atomic.Bool
 
-	// masked are the secrets that are masked in the run's messages; nil for none.
+	// masked are the secrets that are masked in the run's messages; nil if they are yet to be
+	// read from the log.
 	masked atomic.Pointer[[]secret]
 
 	// readerCount is the number of loops over the run's entries.

@@ -48,6 +48,9 @@ type worker struct {
 // hold mu.
 func (r *trackedRun) launchGenerator(caller generators.Caller, client *clientsession.Client, args json.RawMessage, h *history) {
 	w := &worker{trackedRun: r, history: h}
+	if h == nil {
+		r.masked.Store(&noSecrets)
+	}
 	ctx := clientsession.With(generators.WithCaller(r.engine.generatorCtx, caller), client)
 	if f := r.engine.runURL; f != nil {
 		ctx = runaddress.With(ctx, func() string { return f(r.id) })
@@ -120,8 +123,8 @@ func (w *worker) finishDriving(endSpan func(State)) {
 		w.updateEvictionQueue()
 	}
 	w.drivers--
-	if w.drivers == 0 {
-		w.masked.Store(nil)
+	if w.drivers == 0 && !w.State.Ended() {
+		w.masked.Store(nil) // the log has them, as long as there is the key
 	}
 	if w.drivers == 0 && w.State.Ended() {
 		w.engine.residents.setReturning(w.trackedRun, false)
