@@ -145,25 +145,37 @@ func TestSettledQuestionsAreNotTold(t *testing.T) {
 func TestRetriesTellTheQuestionAsItIs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHook()
-		message, broken := "Send the password 4711?", errors.New("the disk is full")
-		s := newSender(t, Config{URL: "https://hook.example/", Compose: func(_ context.Context, askID string) (*Notice, error) {
-			return &Notice{Ask: askID, Message: message}, broken
+		h.fails["a.1"] = true
+		var mu sync.Mutex
+		notice, broken := Notice{Ask: "a.1", Message: "Send the password 4711?"}, errors.New("the disk is full")
+		s := newSender(t, Config{URL: "https://hook.example/", Compose: func(context.Context, string) (*Notice, error) {
+			mu.Lock()
+			defer mu.Unlock()
+			n := notice
+			return &n, broken
 		}})
 		defer s.Close()
 		s.client.Transport = h
-		h.fails["a.1"] = true
 		s.Tell(t.Context(), "a.1")
 		synctest.Wait()
 		if h.attempts("a.1") != 0 {
 			t.Error("a notice was sent that could not be composed")
 		}
+		mu.Lock()
 		broken = nil
+		mu.Unlock()
 		time.Sleep(retryWaits[0])
 		synctest.Wait()
-		message = "Send it?"
+		mu.Lock()
+		notice.Message = "Send it?"
+		mu.Unlock()
+		h.mu.Lock()
 		delete(h.fails, "a.1")
+		h.mu.Unlock()
 		time.Sleep(time.Hour)
 		synctest.Wait()
+		h.mu.Lock()
+		defer h.mu.Unlock()
 		if got := h.messages["a.1"]; !slices.Equal(got, []string{"Send the password 4711?", "Send it?"}) {
 			t.Errorf("the hook was told %q", got)
 		}
