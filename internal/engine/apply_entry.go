@@ -176,6 +176,7 @@ func (r entryEffects) Finished(_ runlog.Entry, f runlog.Finished) error {
 	if r.own {
 		r.engine.meter.RunFinished(r.Start.Photon, f)
 	}
+	r.ended.Store(true) // before the key is deleted
 	r.stopGenerator(generators.ErrStopped)
 	if r.drivers > 0 && !isGeneratorEnd(f) {
 		r.engine.residents.setReturning(r.trackedRun, true)

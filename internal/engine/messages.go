@@ -36,7 +36,7 @@ func (e *Engine) RecordMessage(run string, o recording.Observed) {
 // the secrets that are known now, or if there are more by then, those.
 func (r *trackedRun) messageMask(way recording.Direction) func(json.RawMessage) json.RawMessage {
 	secrets, err := r.maskedSecrets()
-	if err != nil && !(r.hasEnded() && way == recording.Out) { // what Beam sends then has been masked in the log
+	if err != nil && !(r.ended.Load() && way == recording.Out) { // what Beam sends then has been masked in the log
 		return func(json.RawMessage) json.RawMessage { return rawjson.EncodeText(secretMask) }
 	}
 	return func(m json.RawMessage) json.RawMessage {
@@ -53,13 +53,13 @@ var noSecrets []secret
 
 // maskedSecrets returns the secrets that are masked in the run's messages: those that its
 // generator was given, or if that isn't here, those in the log. The error is the log's, or
-// [keyring.ErrNoKey].
+// [keyring.ErrNoKey]. The caller may hold mu.
 func (r *trackedRun) maskedSecrets() ([]secret, error) {
 	if secrets := r.masked.Load(); secrets != nil {
 		return *secrets, nil
 	}
 	secrets := &noSecrets
-	if r.engine.keys.Has(r.id) || r.hasEnded() { // the end deletes the key
+	if r.engine.keys.Has(r.id) || r.ended.Load() { // the end deletes the key
 		recorded, err := r.readSecrets()
 		if err != nil {
 			return nil, err

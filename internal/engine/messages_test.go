@@ -9,6 +9,7 @@ import (
 
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/engine"
 	"github.com/photon-beam/beam/internal/recording"
 )
 
@@ -80,14 +81,19 @@ func TestMessagesWithoutSecretsAreKept(t *testing.T) {
 			return ask.Text(yield, "next", "And next?")
 		}, nil))
 		b := openTestEngine(t, o)
-		id := b.startRun("plain", "")
+		message := recording.Observed{Side: recording.Client, Direction: recording.In, Data: []byte(`{"jsonrpc":"2.0","method":"notifications/say","params":{"data":"it is swordfish"}}`)}
+		info, err := b.Start(t.Context(), me, engine.StartRequest{Photon: "plain", Received: message})
+		if err != nil {
+			t.Fatal(err)
+		}
+		id := info.ID
 		askID, _ := b.waitForAsk(id, 0)
 		b.acceptAsk(askID, `{"next":"go"}`)
 		b.waitForEnd(id)
 		for n := range 2 {
-			b.RecordMessage(id, recording.Observed{Side: recording.Client, Direction: recording.In, Data: []byte(`{"jsonrpc":"2.0","method":"notifications/say","params":{"data":"it is swordfish"}}`)})
+			b.RecordMessage(id, message)
 			messages, err := b.Messages(me, id)
-			if err != nil || len(messages) != n+1 || !strings.Contains(string(messages[n].Message), "it is swordfish") {
+			if err != nil || len(messages) != n+2 || !strings.Contains(string(messages[n+1].Message), "it is swordfish") {
 				t.Errorf("recorded is %+v, %v", messages, err)
 			}
 			b.closeNow()

@@ -34,6 +34,9 @@ type trackedRun struct {
 	// read from the log.
 	masked atomic.Pointer[[]secret]
 
+	// ended means that the run's end is recorded, for those who may not take mu.
+	ended atomic.Bool
+
 	// readerCount is the number of loops over the run's entries.
 	readerCount atomic.Int32
 
@@ -68,6 +71,7 @@ type trackedRun struct {
 func newTrackedRun(e *Engine, p *generators.Photon, s runlog.Started) *trackedRun {
 	r := &trackedRun{engine: e, id: newRunID(), photon: p}
 	r.Begin(s, time.Now())
+	r.masked.Store(&noSecrets)
 	return r
 }
 

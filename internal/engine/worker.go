@@ -48,9 +48,6 @@ type worker struct {
 // hold mu.
 func (r *trackedRun) launchGenerator(caller generators.Caller, client *clientsession.Client, args json.RawMessage, h *history) {
 	w := &worker{trackedRun: r, history: h}
-	if h == nil {
-		r.masked.Store(&noSecrets)
-	}
 	ctx := clientsession.With(generators.WithCaller(r.engine.generatorCtx, caller), client)
 	if f := r.engine.runURL; f != nil {
 		ctx = runaddress.With(ctx, func() string { return f(r.id) })
