@@ -36,8 +36,8 @@ func receiver(t *testing.T, fail int) (url string, received chan *http.Request, 
 func newSender(t *testing.T, c Config) *Sender {
 	t.Helper()
 	c.Secret, c.Logger = secret, slog.New(slog.DiscardHandler)
-	if c.IsOpen == nil {
-		c.IsOpen = func(context.Context, string) bool { return true }
+	if c.Compose == nil {
+		c.Compose = func(_ context.Context, askID string) (*Notice, error) { return &Notice{Ask: askID}, nil }
 	}
 	s, err := New(c)
 	if err != nil {
@@ -49,9 +49,10 @@ func newSender(t *testing.T, c Config) *Sender {
 // TestNotice checks a notice that fails once: its signature, and what it says.
 func TestNotice(t *testing.T) {
 	url, received, bodies := receiver(t, 1)
-	s := newSender(t, Config{URL: url})
+	notice := Notice{Ask: "7f3c.2", Run: "7f3c", Photon: "deploy", Kind: "confirm", Message: strings.Repeat("é", 1000), URL: "https://b/asks/7f3c.2", AskedAt: time.Unix(1, 0)}
+	s := newSender(t, Config{URL: url, Compose: func(context.Context, string) (*Notice, error) { return &notice, nil }})
 	defer s.Close()
-	s.Tell(t.Context(), Notice{Ask: "7f3c.2", Run: "7f3c", Photon: "deploy", Kind: "confirm", Message: strings.Repeat("é", 1000), URL: "https://b/asks/7f3c.2", AskedAt: time.Unix(1, 0)})
+	s.Tell(t.Context(), "7f3c.2")
 	first, _ := <-received, <-bodies
 	r, body := <-received, <-bodies
 	mac := hmac.New(sha256.New, []byte(secret))
@@ -76,16 +77,16 @@ func TestAtMostOnce(t *testing.T) {
 	url, received, _ := receiver(t, 0)
 	record := filepath.Join(t.TempDir(), "told")
 	s := newSender(t, Config{URL: url, Record: record})
-	s.Tell(t.Context(), Notice{Ask: "a.1"})
-	s.Tell(t.Context(), Notice{Ask: "a.1"})
+	s.Tell(t.Context(), "a.1")
+	s.Tell(t.Context(), "a.1")
 	<-received
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
 	s = newSender(t, Config{URL: url, Record: record})
 	defer s.Close()
-	s.Tell(t.Context(), Notice{Ask: "a.1"})
-	s.Tell(t.Context(), Notice{Ask: "a.2"})
+	s.Tell(t.Context(), "a.1")
+	s.Tell(t.Context(), "a.2")
 	if r := <-received; r.Header.Get("webhook-id") != "ask_a.2" {
 		t.Errorf("%s was told again", r.Header.Get("webhook-id"))
 	}
