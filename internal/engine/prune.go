@@ -70,7 +70,7 @@ func (e *Engine) Prune(c PruneCriteria, dryRun bool) ([]PrunedRun, error) {
 
 // maxDeletions is how many runs are deleted at once: each deletion waits for the disk, and the
 // log syncs those that wait together.
-const maxDeletions = 16
+const maxDeletions = 4
 
 // deleteEach deletes runs with a function that reports whether it deleted one, until it fails,
 // and returns those that were deleted.
