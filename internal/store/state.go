@@ -2,11 +2,13 @@ package store
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"database/sql"
 	"errors"
 	"fmt"
+	"path/filepath"
 
 	"github.com/photon-beam/beam/internal/humanize"
 	"github.com/photon-beam/beam/internal/runlog"
@@ -32,6 +34,11 @@ func digestValue(bucket, key string, value []byte) digest {
 
 const valueOfState = "SELECT bucket, key, value, digest FROM state WHERE bucket = $1 AND key = $2"
 
+// stateFormat is the format of the store that has small state.
+const stateFormat = 2
+
+var errOtherValue = errors.New("a value is not what was recorded")
+
 // A stateRow is a row of state, with its texts as they are stored.
 type stateRow struct {
 	bucket, key string
@@ -44,7 +51,7 @@ func (r *stateRow) scan(row scanner, more ...any) error {
 		return err
 	}
 	if r.digest != digestValue(r.bucket, r.key, r.value) {
-		return fmt.Errorf("%w: the value of %s in %s is not what was recorded", runlog.ErrCorrupt, r.key, r.bucket)
+		return fmt.Errorf("%w: %w: %s in %s", runlog.ErrCorrupt, errOtherValue, r.key, r.bucket)
 	}
 	return nil
 }
@@ -191,6 +198,32 @@ func (c *checker) checkState(ctx context.Context) error {
 		c.Problems = append(c.Problems, "what was accepted, signed out or told is not in its latest state, or some of it is missing")
 	}
 	return err
+}
+
+// ReadState returns the values of buckets in the store in a folder, which another process may use.
+func ReadState(ctx context.Context, dir string, buckets ...string) (values *smallstate.Memory, err error) {
+	path := filepath.Join(dir, dbFile)
+	if found, err := exists(path); err != nil || !found {
+		return nil, cmp.Or(err, runlog.ErrNotFound)
+	}
+	db, err := openSQLite(path, 1, "query_only=on")
+	if err != nil {
+		return nil, err
+	}
+	s := &Store{dialect: &sqliteDialect, readers: &readers{db: db, explain: explainSQLite}, closing: make(chan struct{})}
+	defer func() { err = errors.Join(err, s.readers.close(), explainSQLite(db.Close())) }()
+	values = smallstate.NewMemory()
+	for _, name := range buckets {
+		for v, err := range (smallstate.Bucket{Store: s.State(), Name: name}).All(ctx) {
+			if err != nil {
+				return nil, err
+			}
+			if _, err := values.Apply(ctx, smallstate.Change{Bucket: name, Key: v.Key, New: v.Value}); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return values, nil
 }
 
 // A nullDigest is zero if it is null in the database.
