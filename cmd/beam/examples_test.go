@@ -45,6 +45,11 @@ func TestExamplesOfHelp(t *testing.T) {
 		t.Fatal(err)
 	}
 	beam := serveInState(t, dir)
+	old := filepath.Join(dir, "old", "beam")
+	programtest.UnpackArchive(t, filepath.Join(source, "internal/durability/testdata/c2c56c6/stopped.tar.gz"), old)
+	if err := os.Chmod(old, 0o700); err != nil {
+		t.Fatal(err)
+	}
 	list := beam.run("--help")
 	if lines := strings.Count(list, "\n"); lines > 42 {
 		t.Errorf("--help has %d lines", lines)
@@ -55,6 +60,7 @@ func TestExamplesOfHelp(t *testing.T) {
 		}
 	}
 	commands := regexp.MustCompile(`(?m)^  ([a-z-]+) {2,}[A-Z]`).FindAllStringSubmatch(list, -1)
+	commands = append(commands, []string{"", "migrate"}) // hidden, since a start does that
 	if len(commands) < 20 {
 		t.Fatalf("%d commands in\n%s", len(commands), list)
 	}
@@ -75,9 +81,9 @@ func TestExamplesOfHelp(t *testing.T) {
 			case c[1] == "dev":
 				beam.runDevExample(e[1])
 			case c[1] == "upstream": // without a Beam that would start the servers
-				apart := *beam
-				apart.env = append(slices.Clip(beam.env), "XDG_STATE_HOME="+filepath.Join(beam.dir, "apart"), "TRACKER_TOKEN=x")
-				apart.runExample(e[1])
+				beam.withState("apart", "TRACKER_TOKEN=x").runExample(e[1])
+			case c[1] == "migrate" || c[1] == "repair": // without a Beam that owns the folder
+				beam.withState("old").runExample(e[1])
 			default:
 				beam.runExample(e[1])
 			}
@@ -117,6 +123,13 @@ func serveInState(t *testing.T, dir string, args ...string) *servedState {
 		t.Fatal(err)
 	}
 	return s
+}
+
+// withState returns the same with another state folder, and further variables.
+func (s *servedState) withState(name string, env ...string) *servedState {
+	apart := *s
+	apart.env = append(slices.Clip(s.env), append(env, "XDG_STATE_HOME="+filepath.Join(s.dir, name))...)
+	return &apart
 }
 
 // fakeCommands makes commands in place of those that open a browser and reach another

@@ -134,7 +134,7 @@ type commandLine struct {
 	Restore restoreCommand `cmd:"" group:"data" help:"Restore a backup to a new data folder."`
 	Check   checkCommand   `cmd:"" group:"data" help:"Check a data folder or a backup for damage."`
 	Repair  repairCommand  `cmd:"" group:"data" help:"Copy what can be read of a damaged data folder."`
-	Migrate migrateCommand `cmd:"" group:"data" help:"Copy the runs of an earlier version now, or undo that."`
+	Migrate migrateCommand `cmd:"" group:"data" hidden:"" help:"Copy the runs of an earlier version now, or undo that."`
 
 	Doctor     doctorCommand     `cmd:"" group:"data" help:"Find what is wrong with the installation, and how to mend it."`
 	Completion completionCommand `cmd:"" group:"data" help:"Print a script that completes command lines in a shell."`

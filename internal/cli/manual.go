@@ -21,10 +21,9 @@ const (
   ${program} --open               the same, opened in the browser, signed in
   ${program} --mcp-config FILE    with other MCP servers' tools, from a client's file
 `
-	manualNotes = `Each flag is also a variable, as BEAM_ADDR is for --addr. Data is in the folder
-$XDG_STATE_HOME/beam, or else ~/.local/state/beam, which all programs made with
-Beam share. Write times as in 90s, 15m, 12h, 7d or 2w, and sizes as in 500MB.
-Exit status: 0 success, 1 failure, 2 wrong command line.
+	manualNotes = `Each flag is also a variable, as BEAM_ADDR is for --addr. All programs made with
+Beam share the data in $XDG_STATE_HOME/beam, or else ~/.local/state/beam. Times
+are 90s, 15m, 12h, 7d or 2w, sizes 500MB. Exit status: 1 failure, 2 wrong usage.
 `
 )
 

@@ -17,7 +17,7 @@ import (
 // A client starts runs of the wizard, follows them to their end across crashes, and
 // answers their questions.
 type client struct {
-	t       *testing.T
+	t       testing.TB
 	program *program
 	http    *http.Client
 	// eventData has the data of each event that was received, by the stream's path and
@@ -25,9 +25,12 @@ type client struct {
 	eventData map[string]string
 	// thinkTime is the delay before each answer.
 	thinkTime time.Duration
+	// asked has how long each answer took to bring what comes next, the question or the result.
+	asked    []time.Duration
+	answered time.Time // zero if nothing is awaited
 }
 
-func newClient(t *testing.T, p *program) *client {
+func newClient(t testing.TB, p *program) *client {
 	jar, err := cookiejar.New(nil)
 	if err != nil {
 		t.Fatal(err)
@@ -118,6 +121,9 @@ func (c *client) followEvents(ctx context.Context, path, after string) (result, 
 		if err := json.Unmarshal([]byte(data), &m); err != nil {
 			return "", last, err
 		}
+		if isAsk := m.Method == "elicitation/create"; (isAsk || m.Result != nil) && !c.answered.IsZero() {
+			c.asked, c.answered = append(c.asked, time.Since(c.answered)), time.Time{}
+		}
 		if m.Result != nil {
 			return string(m.Result), last, nil
 		}
@@ -157,6 +163,7 @@ func (c *client) answerAsk(ctx context.Context, id, key string) error {
 	case <-ctx.Done():
 	case <-time.After(c.thinkTime):
 	}
+	c.answered = time.Now()
 	body := fmt.Sprintf(`{"jsonrpc":"2.0","id":%q,"result":{"action":"accept","content":%s}}`, id, answers[key])
 	r, err := c.doRetrying(ctx, "POST", "/mcp/request", body)
 	if err != nil {

@@ -17,7 +17,7 @@ import (
 
 // A program is a process of Beam that is killed and restarted at the same address.
 type program struct {
-	t         *testing.T
+	t         testing.TB
 	bin, data string
 	args      []string // further flags
 	addr      string
@@ -39,7 +39,7 @@ var bins string
 
 // builder returns a function that builds a program, once for all tests, and returns its
 // path.
-func builder(name, path string) func(*testing.T) string {
+func builder(name, path string) func(testing.TB) string {
 	build := sync.OnceValues(func() (bin string, err error) {
 		bin = filepath.Join(bins, name)
 		if out, err := exec.Command("go", "build", "-o", bin, path).CombinedOutput(); err != nil {
@@ -47,7 +47,7 @@ func builder(name, path string) func(*testing.T) string {
 		}
 		return bin, nil
 	})
-	return func(t *testing.T) string {
+	return func(t testing.TB) string {
 		t.Helper()
 		bin, err := build()
 		if err != nil {

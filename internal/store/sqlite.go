@@ -34,6 +34,9 @@ func (u unmappedVFS) OpenFilename(name *vfs.Filename, flags vfs.OpenFlag) (vfs.F
 	if err != nil {
 		return nil, flags, err
 	}
+	if flags&vfs.OPEN_WAL != 0 {
+		return &walFrames{File: f}, flags, nil
+	}
 	return unmappedFile{f}, flags, nil
 }
 

@@ -230,10 +230,10 @@ func TestQuestionOutlivesTheCallWhoseRunAsksIt(t *testing.T) {
 	if q := shown.Question; q.Message != "Who?" || q.Server != "peer" || q.Tool != "" || shown.Asker() != "The server peer" || !strings.Contains(q.Note, "doesn't say which of them asks this") {
 		t.Errorf("the question is %+v", q)
 	}
-	info, err := g.Info(ada, asking)
-	if err != nil || !strings.Contains(info.Pause(), "which another run asks") {
-		t.Errorf("the run that waits for it pauses as %q, %v", info.Pause(), err)
-	}
+	eventually(t, "the pause of the run that waits for it", func() bool {
+		info, err := g.Info(ada, asking)
+		return err == nil && strings.Contains(info.Pause(), "which another run asks")
+	})
 	tell()
 	g.answer(ada, shown.ID, ask.Answer{Action: ask.Decline})
 	if end := g.awaitEnd(ada, asking); !strings.Contains(string(end.Result), "decline") {
