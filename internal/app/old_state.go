@@ -201,7 +201,9 @@ func (f *DataFolder) adoptOldState(ctx context.Context, o oldState, s *store.Sto
 	if state, err := f.migrationState(); err != nil || state == strconv.FormatInt(s.Commits(), 10) {
 		return err
 	}
-	if err := s.Sync(ctx); err != nil {
+	// A commit syncs those before it, also that of a process that was killed before it synced.
+	err := smallstate.Bucket{Store: s.State(), Name: "old-files"}.Update(ctx, "deleted", func(old []byte) ([]byte, error) { return append([]byte{1}, old...), nil })
+	if err != nil {
 		return err
 	}
 	return f.deleteOldState(o)

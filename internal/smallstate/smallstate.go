@@ -22,8 +22,7 @@ type Store interface {
 	List(ctx context.Context, bucket, after string, limit int) ([]Value, error)
 
 	// Apply makes all changes, which are of different values, or none: if a value isn't the old
-	// one of its change, it reports false. Unless the store syncs nothing at once, they are synced
-	// when it returns.
+	// one of its change, it reports false. They are synced when it returns.
 	Apply(ctx context.Context, changes ...Change) (applied bool, err error)
 }
 

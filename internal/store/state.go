@@ -94,7 +94,7 @@ func (s state) Apply(ctx context.Context, changes ...smallstate.Change) (applied
 			return false, err
 		}
 	}
-	q := &request{changes: changes, sync: s.store.options.Sync != SyncInterval, done: make(chan struct{})}
+	q := &request{changes: changes, sync: true, done: make(chan struct{})}
 	if err := s.store.send(ctx, q); err != nil && !errors.Is(err, errStateChanged) {
 		return false, fmt.Errorf("recording small state: %w", err)
 	}
