@@ -145,7 +145,7 @@ for (const transport of ["stdio", "http"]) {
         person.elicit = async ({ message }) => {
           if (++waiting === 20) all.resolve();
           await all.promise;
-          return { action: "accept", content: { text: message.replace("Say ", "") } };
+          return { action: "accept", content: { text: message.split("\n")[0].replace("Say ", "") } };
         };
         await Promise.all(
           Array.from({ length: 20 }, async (_, i) => {

@@ -57,8 +57,9 @@ type JSONRPCRenderer struct {
 // A sentSample is an open request to a model, and the message that the reader was sent last;
 // nil if this isn't known.
 type sentSample struct {
-	asked runlog.Entry
-	data  []byte
+	asked   runlog.Entry
+	data    []byte
+	changed bool // what the reader was sent is, as far as is known, a version that a person has changed
 }
 
 var (
@@ -133,7 +134,7 @@ func (j *JSONRPCRenderer) Render(batch []runlog.Entry) ([]Message, error) {
 	messages := make([]Message, 0, len(batch))
 	for _, e := range batch {
 		if e.Seq <= j.after {
-			if err := j.passAsked(e); err != nil {
+			if err := j.passEntry(e); err != nil {
 				return nil, err
 			}
 			if _, err := j.translator.Notification(&j.state, e); err != nil {
@@ -193,21 +194,29 @@ func (j *JSONRPCRenderer) translate(e runlog.Entry) ([]byte, error) {
 	return j.translator.Notification(&j.state, e)
 }
 
-// passAsked notes a question that the reader has been sent before.
-func (j *JSONRPCRenderer) passAsked(e runlog.Entry) error {
-	if e.Kind != runlog.KindAsked {
-		return nil
+// passEntry notes a question that the reader has been sent before, or the version of its request
+// to a model.
+func (j *JSONRPCRenderer) passEntry(e runlog.Entry) error {
+	switch e.Kind {
+	case runlog.KindAsked:
+		excluded, err := j.excludedMessage(e)
+		if excluded == nil {
+			j.keepSample(e, nil)
+		}
+		return err
+	case runlog.KindSampling:
+		d, err := runlog.Decode[runlog.Sampling](e)
+		if sent := j.samples[d.AskSeq]; sent != nil && d.Approved != nil {
+			sent.changed = d.Approved.Request != nil
+		}
+		return err
 	}
-	excluded, err := j.excludedMessage(e)
-	if excluded == nil {
-		j.keepSample(e, nil)
-	}
-	return err
+	return nil
 }
 
 func (j *JSONRPCRenderer) keepSample(e runlog.Entry, data []byte) {
 	if asked, err := runlog.Decode[runlog.Asked](e); err == nil && asked.Question != nil && asked.Question.Sample != nil {
-		j.samples[e.Seq] = &sentSample{e, data}
+		j.samples[e.Seq] = &sentSample{asked: e, data: data}
 	}
 }
 
@@ -224,7 +233,7 @@ func (j *JSONRPCRenderer) newVersion(e runlog.Entry) ([]Message, error) {
 		return nil, err
 	}
 	data, err := j.translator.AskMessage(sent.asked)
-	if err != nil || bytes.Equal(data, sent.data) || sent.data == nil && d.Approved.Request == nil {
+	if err != nil || bytes.Equal(data, sent.data) || sent.data == nil && d.Approved.Request == nil && !sent.changed {
 		return nil, err
 	}
 	sent.data = data

@@ -55,4 +55,19 @@ func TestReadersGetTheVersionApprovedLast(t *testing.T) {
 	if got, _ := render(reader(0), asked, approved); strings.Count(got, "the plan") != 1 || strings.Contains(got, "4711") || strings.Contains(got, "cancelled") {
 		t.Errorf("a later reader gets %s", got)
 	}
+	undone := runlog.NewEntry(runlog.KindSampling, runlog.Sampling{AskSeq: 1, Call: 2, Approved: &runlog.Approval{Model: "m"}})
+	undone.Seq, latest = 3, nil
+	for name, r := range map[string]*sse.JSONRPCRenderer{"connected": connected, "reconnected": reader(2)} {
+		entries := []runlog.Entry{undone}
+		if r != connected {
+			entries = []runlog.Entry{asked, approved, undone}
+		}
+		got, _ := render(r, entries...)
+		if cancelled, again, _ := strings.Cut(got, "\n"); !strings.Contains(cancelled, "notifications/cancelled") || !strings.Contains(again, "4711") {
+			t.Errorf("once the request is again as it was asked, a %s reader gets %s", name, got)
+		}
+	}
+	if got, _ := render(reader(1), asked, undone); strings.Contains(got, "cancelled") {
+		t.Errorf("a reader that had what was approved gets %s", got)
+	}
 }

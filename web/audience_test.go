@@ -12,6 +12,7 @@ import (
 
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/budget"
 	"github.com/photon-beam/beam/internal/engine"
 	"github.com/photon-beam/beam/internal/programtest"
 	"github.com/photon-beam/beam/web"
@@ -103,7 +104,7 @@ func TestPageOfAnUnanswerableQuestion(t *testing.T) {
 	e, photons := newEngineWith(t, func(o *engine.Options) {
 		o.People = func(func(generators.Caller) bool) bool { return anybody.Load() }
 	}, approve)
-	s := newCallerSite(t, e, photons, web.Config{Identify: people})
+	s := newCallerSite(t, e, photons, web.Config{Identify: people, Streams: budget.New(budget.Streams, budget.Limit{Each: 4, All: 4})})
 	p, ada := s.newSession(), []string{"User", "ada", "Accept", "text/html"}
 	run := decodeJSON[startedRun](t, p.requestJSON("POST", "/photons/approve/runs", "{}", ada[:2]...))
 	res := p.request("GET", run.Events, "", ada[:2]...)
@@ -114,16 +115,19 @@ func TestPageOfAnUnanswerableQuestion(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	pages := map[string]*bufio.Scanner{} // that are open all the time
-	for name, path := range map[string]string{
-		"run": run.Events, "inbox": "/updates?page=asks", "question": "/updates?page=ask&ask=" + info.Asks[0].ID,
-	} {
+	paths := map[string]string{"run": run.Events, "inbox": "/updates?page=asks", "question": "/updates?page=ask&ask=" + info.Asks[0].ID}
+	update := func(name string) *http.Response {
 		last := fmt.Sprint(info.LastSeq)
 		if name != "run" {
 			last = "1"
 		}
-		res := p.request("GET", path, "", append(ada[:2:2], "Datastar-Request", "true", "Last-Event-ID", last)...)
+		res := p.request("GET", paths[name], "", append(ada[:2:2], "Datastar-Request", "true", "Last-Event-ID", last)...)
 		expectStatus(t, res, http.StatusOK)
+		return res
+	}
+	pages := map[string]*bufio.Scanner{} // that are open all the time
+	for name := range paths {
+		res := update(name)
 		defer time.AfterFunc(programtest.WaitTimeout, func() { res.Body.Close() }).Stop()
 		pages[name] = bufio.NewScanner(res.Body)
 		pages[name].Buffer(nil, 4<<20)
@@ -143,6 +147,9 @@ func TestPageOfAnUnanswerableQuestion(t *testing.T) {
 			}
 			if !readLineWith(lines, want) {
 				t.Errorf("the open page %s isn't told %q", name, want)
+			}
+			if polled := readText(t, update(name)); !strings.Contains(polled, "_reconnecting") || !strings.Contains(polled, want) {
+				t.Errorf("a page %s that polls isn't told %q: %s", name, want, polled)
 			}
 		}
 	}

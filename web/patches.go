@@ -7,6 +7,7 @@ import (
 
 	"github.com/starfederation/datastar-go/datastar"
 
+	"github.com/photon-beam/beam/internal/engine"
 	"github.com/photon-beam/beam/internal/runlog"
 	"github.com/photon-beam/beam/sse"
 	"github.com/photon-beam/beam/web/internal/timeline"
@@ -69,11 +70,13 @@ func (p *patchRenderer) Render(batch []runlog.Entry) ([]sse.Message, error) {
 }
 
 // shownAsks returns the open questions that the page has had from the beginning.
-func (p *patchRenderer) shownAsks() []*timeline.Ask {
-	return slices.DeleteFunc(slices.Clone(p.run.Open), func(a *timeline.Ask) bool {
-		_, seq, _ := runlog.SplitAskID(a.ID)
-		return seq > p.after
-	})
+func (p *patchRenderer) shownAsks() (asks []engine.OpenAsk) {
+	for _, a := range p.run.Open {
+		if _, seq, _ := runlog.SplitAskID(a.ID); seq <= p.after {
+			asks = append(asks, a.OpenAsk)
+		}
+	}
+	return asks
 }
 
 // Broken implements the interface of renderers that explain a damaged log. The patch

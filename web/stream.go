@@ -92,11 +92,15 @@ func (s *Server) streamRunPatches(parent context.Context, w http.ResponseWriter,
 		return err
 	}
 	framePatches := func() []ui.Patch { return ui.FramePatches(s.newChrome(r, caller, "")) }
+	alsoPatches := framePatches
+	if p.isUpToDate(info, position) { // then no entry makes the renderer say who may answer
+		alsoPatches = func() []ui.Patch { return append(framePatches(), ui.ReasonPatches(info.Asks)...) }
+	}
 	run := timeline.New(info.ID)
 	run.Viewer, run.Models, run.Upstream, run.Unanswerable = caller, s.sampling.Models(), s.upstreamOf(info.Photon), s.engine.IsUnanswerable
 	render := &patchRenderer{ctx: p.ctx, after: position.ID, until: info.LastSeq, partial: position.Partial, run: run, framePatches: framePatches}
 	batches = mergeStreams(batches, s.watchAudiences(p, caller), p.hasSlot)
-	updates := mergeStreams(sse.RenderBatches(p.ctx, batches, render, sse.Options{BatchDelay: ui.BatchInterval}), s.watchPatches(p, caller, 0, framePatches), p.hasSlot)
+	updates := mergeStreams(sse.RenderBatches(p.ctx, batches, render, sse.Options{BatchDelay: ui.BatchInterval}), s.watchPatches(p, caller, 0, alsoPatches), p.hasSlot)
 	s.logStreamEnd(p.ctx, sse.WriteBatches(w, p.withSignals(position, updates)), "run", info.ID)
 	return nil
 }
@@ -113,13 +117,18 @@ func (s *Server) watchAudiences(p *pageStream, caller generators.Caller) iter.Se
 	}
 }
 
+// isUpToDate reports whether a page without a slot has all entries of a run's log.
+func (p *pageStream) isUpToDate(info engine.Info, position sse.Message) bool {
+	return !p.hasSlot && position.ID >= info.LastSeq && !position.Partial
+}
+
 // readOrFollow returns the entries of a run's log from the beginning: it follows the log
 // if the page has a slot, else reads it, or returns no entries if none are new.
 func (s *Server) readOrFollow(p *pageStream, caller generators.Caller, info engine.Info, position sse.Message) (iter.Seq2[[]runlog.Entry, error], error) {
 	switch {
 	case p.hasSlot:
 		return s.engine.Follow(engine.WithPanics(p.ctx), caller, info.ID, 0)
-	case position.ID >= info.LastSeq && !position.Partial:
+	case p.isUpToDate(info, position):
 		return func(func([]runlog.Entry, error) bool) {}, nil
 	}
 	return s.engine.Read(engine.WithPanics(p.ctx), caller, info.ID, 0)

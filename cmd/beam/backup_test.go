@@ -172,9 +172,10 @@ func TestBackupWithoutOwner(t *testing.T) {
 	again.getJSON("/runs/"+id, &runInfo{})
 }
 
-// If the owner ends in the middle of a backup, there is no backup file.
-func TestOwnerEndsDuringBackup(t *testing.T) {
-	t.Parallel()
+// startBackup begins a backup of a folder that a new server owns, and returns both in the middle
+// of it, with what reads the rest.
+func startBackup(t *testing.T) (owner *server, backup *program, out io.Reader) {
+	t.Helper()
 	data := filepath.Join(t.TempDir(), "data")
 	s := startServerProgram(t, "vaults", "--data", data)
 	vault := s.startRun("vault")
@@ -183,7 +184,6 @@ func TestOwnerEndsDuringBackup(t *testing.T) {
 	rand.Read(random)
 	s.uploadFile(s.waitForAsk(vault, "file"), string(random))
 	s.waitForAsk(vault, "go")
-	var out io.Reader
 	b := startProgram(t, func(c *exec.Cmd) {
 		r, w, err := os.Pipe()
 		if err != nil {
@@ -195,6 +195,28 @@ func TestOwnerEndsDuringBackup(t *testing.T) {
 	if _, err := io.ReadFull(out, make([]byte, 1<<20)); err != nil {
 		t.Fatal(err)
 	}
+	return s, b, out
+}
+
+// If who makes a backup is killed or interrupted, the owner's log says so, and not as an error.
+func TestBackupIsInterrupted(t *testing.T) {
+	t.Parallel()
+	for _, signal := range []syscall.Signal{syscall.SIGKILL, syscall.SIGINT} {
+		s, b, out := startBackup(t)
+		b.signal(signal)
+		go io.Copy(io.Discard, out)
+		b.waitForExit(programtest.WaitTimeout)
+		said := func() bool { return strings.Contains(s.console.String(), "left before the backup was whole") }
+		if !programtest.Poll(said) || strings.Contains(s.console.String(), "ERROR") {
+			t.Errorf("after %s, the owner says %s", signal, s.console)
+		}
+	}
+}
+
+// If the owner ends in the middle of a backup, there is no backup file.
+func TestOwnerEndsDuringBackup(t *testing.T) {
+	t.Parallel()
+	s, b, out := startBackup(t)
 	s.signal(syscall.SIGKILL)
 	s.waitForExit(programtest.WaitTimeout)
 	go io.Copy(io.Discard, out)

@@ -2,8 +2,10 @@ package app
 
 import (
 	"context"
+	"errors"
 	"io"
 	"log/slog"
+	"os"
 	"time"
 
 	"github.com/photon-beam/beam/internal/backup"
@@ -36,18 +38,31 @@ func (h *controlServer) handleBackup(ctx context.Context, r *controlsocket.Reque
 	if r.Accept() != nil {
 		return
 	}
-	if err := backup.Write(ctx, stallWriter{r}, h.folder.backupParts(h.store, h.state), Version()); err != nil {
+	w := &stallWriter{request: r}
+	err := backup.Write(ctx, w, h.folder.backupParts(h.store, h.state), Version())
+	switch {
+	case err == nil:
+	case ctx.Err() != nil:
+		h.logger.Info("Beam stopped before a backup was whole", "err", err)
+	case errors.Is(w.err, os.ErrDeadlineExceeded):
+		h.logger.Warn("the process that requested a backup didn't read it", "err", w.err)
+	case w.err != nil:
+		h.logger.Info("the process that requested a backup left before the backup was whole", "err", w.err)
+	default:
 		h.logger.Error("writing a backup", "err", err)
 	}
 }
 
 // A stallWriter writes to the process that sent the request, and fails if that
 // process reads nothing for backupStallTimeout.
-type stallWriter struct{ request *controlsocket.Request }
+type stallWriter struct {
+	request *controlsocket.Request
+	err     error // of the last write; nil if the process has all that was written
+}
 
-func (w stallWriter) Write(p []byte) (int, error) {
-	if err := w.request.SetWriteDeadline(time.Now().Add(backupStallTimeout)); err != nil {
-		return 0, err
+func (w *stallWriter) Write(p []byte) (n int, err error) {
+	if w.err = w.request.SetWriteDeadline(time.Now().Add(backupStallTimeout)); w.err == nil {
+		n, w.err = w.request.Write(p)
 	}
-	return w.request.Write(p)
+	return n, w.err
 }

@@ -24,7 +24,7 @@ func (a *App) newNotices(c Config) (*notices, error) {
 	if c.Webhook.URL == "" {
 		return nil, nil
 	}
-	sender, err := webhook.New(webhook.Config{URL: c.Webhook.URL, Secret: c.Webhook.Secret, State: a.state, IsOpen: a.isAskOpen, Logger: c.Logger})
+	sender, err := webhook.New(webhook.Config{URL: c.Webhook.URL, Secret: c.Webhook.Secret, State: a.state, Compose: a.composeNotice, Logger: c.Logger})
 	if err != nil {
 		return nil, err
 	}
@@ -74,7 +74,7 @@ func (n *notices) tellAsked() {
 	for {
 		select {
 		case askID := <-n.asked:
-			n.app.tell(n.ctx, n.sender, askID)
+			n.sender.Tell(n.ctx, askID)
 		case <-n.ctx.Done():
 			return
 		}
@@ -90,31 +90,28 @@ func (n *notices) tellOpen() {
 			return
 		}
 		if !n.sender.IsTold(n.ctx, askID) {
-			n.app.tell(n.ctx, n.sender, askID)
+			n.sender.Tell(n.ctx, askID)
 		}
 	}
 }
 
-// isAskOpen reports whether a question is open, as far as that is known.
-func (a *App) isAskOpen(ctx context.Context, askID string) bool {
-	_, err := a.engine.OpenAsk(ctx, callers.Operator(), askID)
-	return !errors.Is(err, engine.ErrSettled) && !errors.Is(err, engine.ErrAskNotFound)
-}
-
-// tell tells the webhook of a question, unless that is settled already.
-func (a *App) tell(ctx context.Context, sender *webhook.Sender, askID string) {
+// composeNotice returns the notice of a question; nil if it isn't open any more.
+func (a *App) composeNotice(ctx context.Context, askID string) (*webhook.Notice, error) {
 	open, err := a.engine.OpenAsk(ctx, callers.Operator(), askID)
-	if err != nil || open.Question == nil {
-		return
+	switch {
+	case errors.Is(err, engine.ErrSettled), errors.Is(err, engine.ErrAskNotFound), err == nil && open.Question == nil:
+		return nil, nil
+	case err != nil:
+		return nil, err
 	}
-	n := webhook.Notice{
+	n := &webhook.Notice{
 		Ask: askID, Run: open.Run, Photon: open.Photon, Title: open.Asker(), Server: open.Question.Server, Tool: open.Question.Tool, Kind: string(open.Question.Kind), Message: open.Question.Message,
-		Owner: open.OwnerName, AskedAt: open.Since, Deadline: open.Deadline,
+		Owner: open.OwnerName, AskedAt: open.Since, Deadline: open.Deadline, Lost: open.Lost,
 	}
 	if base := a.baseURL.get(); base != "" {
 		n.URL = links.Base(base).Ask(askID)
 	}
-	sender.Tell(ctx, n)
+	return n, nil
 }
 
 // A baseURL is the base URL of the pages, once it is known. It may be used from several

@@ -129,7 +129,8 @@ func (c *asksCommand) Run(ctx context.Context, p *program) (err error) {
 	return c.print(p, nonNil(list), askRows(list))
 }
 
-// askRows returns the table of questions. It says of a question that nobody may answer why.
+// askRows returns the table of questions. It says of a question that nobody may answer why, and
+// of one that a restart loses that it does.
 func askRows(list []engine.OpenAsk) [][]string {
 	rows := [][]string{{"ASK", "PHOTON", "KIND", "ASKED", "DEADLINE", "QUESTION"}}
 	for _, a := range list {
@@ -143,6 +144,9 @@ func askRows(list []engine.OpenAsk) [][]string {
 		text := message.LineSaidBy(a.Question, a.Photon)
 		if a.Unanswerable {
 			text = a.ExcludedReason() + " " + text
+		}
+		if a.Lost {
+			text += " · " + a.LostNote()
 		}
 		rows = append(rows, []string{a.ID, a.Photon, string(a.Question.Kind), humanize.Ago(time.Since(a.Since)), deadline, text})
 	}

@@ -12,7 +12,7 @@ import (
 	"github.com/photon-beam/beam/internal/runs"
 )
 
-// Somebody who may answer a question finds it, also by the beginning of its id, without
+// A list says of a question whether a restart loses it. Somebody who may answer a question finds it, also by the beginning of its id, without
 // being able to use its run.
 func TestFindAskOfAnothersRun(t *testing.T) {
 	approve := generators.New("approve", func(_ context.Context, _ struct{}, yield generators.Yield) (bool, error) {
@@ -44,6 +44,14 @@ func TestFindAskOfAnothersRun(t *testing.T) {
 		if id != "" {
 			break
 		}
+	}
+	list, err := as("ben", "ops").Asks(t.Context())
+	if err != nil || len(list) != 1 || askRows(list)[1][5] != "Deploy? · This question is lost if Beam restarts." {
+		t.Fatalf("the questions are listed as %q, %v", askRows(list), err)
+	}
+	list[0].Lost = false
+	if rows := askRows(list); rows[1][5] != "Deploy?" {
+		t.Errorf("a question that survives is listed as %q", rows[1])
 	}
 	_, seq, _ := strings.Cut(id, ".")
 	for _, given := range []string{id, run[:6] + "." + seq} {

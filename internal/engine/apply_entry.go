@@ -104,6 +104,9 @@ func (r entryEffects) Answered(_ runlog.Entry, answered runlog.Answered) error {
 		action := answered.Answer.Action
 		r.engine.meter.AskAnswered(action, answered.Surface, r.observeSettlement(answered.AskSeq, string(action), answered.Surface))
 	}
+	if answered.Sealed != nil && r.worker == nil {
+		r.masked.Store(nil) // there is one more
+	}
 	if r.change.Settled != nil {
 		r.settleAsk(r.findOpenAsk(answered.AskSeq), func(r *trackedRun) generators.Reply { return r.answeredReply(answered) })
 	}
@@ -173,6 +176,7 @@ func (r entryEffects) Finished(_ runlog.Entry, f runlog.Finished) error {
 	if r.own {
 		r.engine.meter.RunFinished(r.Start.Photon, f)
 	}
+	r.ended.Store(true) // before the key is deleted
 	r.stopGenerator(generators.ErrStopped)
 	if r.drivers > 0 && !isGeneratorEnd(f) {
 		r.engine.residents.setReturning(r.trackedRun, true)

@@ -34,6 +34,12 @@ const secretMask = "••••"
 // noteSecret keeps an answer that the generator is about to get, to mask it wherever the
 // generator shows it.
 func (w *worker) noteSecret(a runlog.Answered) {
+	w.addSecrets(a)
+	w.noteMasked()
+}
+
+// addSecrets adds the secrets of an answer that has its content.
+func (w *worker) addSecrets(a runlog.Answered) {
 	var content map[string]string
 	if json.Unmarshal(a.Answer.Content, &content) != nil {
 		return
@@ -43,7 +49,6 @@ func (w *worker) noteSecret(a runlog.Answered) {
 			w.addSecret(secret{a.AskSeq, spellingsOf(text), fmt.Sprintf("%s%d.%d", secretMask, a.AskSeq, i)})
 		}
 	}
-	w.noteMasked()
 }
 
 // addSecret adds a secret. Longer ones precede shorter ones, which may be a part of them

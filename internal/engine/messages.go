@@ -6,41 +6,96 @@ import (
 	"slices"
 
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/rawjson"
 	"github.com/photon-beam/beam/internal/recording"
+	"github.com/photon-beam/beam/internal/runlog"
 )
 
 // RecordMessage records a message that went between Beam and the client that called a run,
 // or the server whose tool the run calls. Its data must not change any more. Secrets in it
 // are masked, and of the messages of another server's tool no more is kept than its log may
-// have.
+// have. If the secrets can't be known any more, no content is kept of what others send.
 func (e *Engine) RecordMessage(run string, o recording.Observed) {
 	r, err := e.load(run)
 	if err != nil || r.photon == nil { // then it isn't known what may be kept
 		return
 	}
-	content := r.maskMessage
+	content := r.messageMask(o.Direction)
 	if s := e.supervisorOf(r.photon); s != nil {
 		keep := s.RecordedMessages(r.photon)
 		if keep == nil {
 			return
 		}
-		content = func(m json.RawMessage) json.RawMessage { return keep(r.maskMessage(m)) }
+		masked := content
+		content = func(m json.RawMessage) json.RawMessage { return keep(masked(m)) }
 	}
 	e.messages.Add(run, o, content)
 }
 
-// maskMessage returns a message with the secrets masked that the generator has been given.
-func (r *trackedRun) maskMessage(m json.RawMessage) json.RawMessage {
-	w := worker{secrets: r.maskedSecrets()}
-	return w.maskJSON(m)
+// messageMask returns a function that returns a message as it may be kept. The function masks
+// the secrets that are known now, or if there are more by then, those.
+func (r *trackedRun) messageMask(way recording.Direction) func(json.RawMessage) json.RawMessage {
+	secrets, err := r.maskedSecrets()
+	if err != nil && !(r.ended.Load() && way == recording.Out) { // what Beam sends then has been masked in the log
+		return func(json.RawMessage) json.RawMessage { return rawjson.EncodeText(secretMask) }
+	}
+	return func(m json.RawMessage) json.RawMessage {
+		if later := r.masked.Load(); later != nil && len(*later) > len(secrets) {
+			secrets = *later
+		}
+		w := worker{secrets: secrets}
+		return w.maskJSON(m)
+	}
 }
 
-// maskedSecrets returns the secrets that are masked in the run's messages.
-func (r *trackedRun) maskedSecrets() []secret {
+// noSecrets are the secrets of a run that has none.
+var noSecrets []secret
+
+// maskedSecrets returns the secrets that are masked in the run's messages: those that its
+// generator was given, or if that isn't here, those in the log. The error is the log's, or
+// [keyring.ErrNoKey]. The caller may hold mu.
+func (r *trackedRun) maskedSecrets() ([]secret, error) {
 	if secrets := r.masked.Load(); secrets != nil {
-		return *secrets
+		return *secrets, nil
 	}
-	return nil
+	secrets := &noSecrets
+	if r.engine.keys.Has(r.id) || r.ended.Load() { // the end deletes the key
+		recorded, err := r.readSecrets()
+		if err != nil {
+			return nil, err
+		}
+		secrets = &recorded
+	}
+	r.masked.CompareAndSwap(nil, secrets)
+	if latest := r.masked.Load(); latest != nil {
+		secrets = latest
+	}
+	return *secrets, nil
+}
+
+// readSecrets reads the run's secrets from the log.
+func (r *trackedRun) readSecrets() ([]secret, error) {
+	var w worker
+	for batch, err := range r.engine.loadSpilledBatches(r.id, r.engine.log.Read(r.engine.generatorCtx, r.id, 0)) {
+		if err != nil {
+			return nil, err
+		}
+		for _, e := range batch {
+			if e.Kind != runlog.KindAnswered {
+				continue
+			}
+			a, err := runlog.Decode[runlog.Answered](e)
+			if err == nil && a.Sealed != nil {
+				if err = r.unsealSecret(&a); err == nil {
+					w.addSecrets(a)
+				}
+			}
+			if err != nil {
+				return nil, err
+			}
+		}
+	}
+	return w.secrets, nil
 }
 
 // noteMasked makes the secrets of the worker those that messages are masked of, except that

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+
 	"github.com/photon-beam/beam/internal/engine/keyring"
 	"github.com/photon-beam/beam/internal/runlist"
 	"github.com/photon-beam/beam/internal/runlog/blob"
@@ -63,17 +65,35 @@ func (e *Engine) Prune(c PruneCriteria, dryRun bool) ([]PrunedRun, error) {
 	if dryRun {
 		return selected, nil
 	}
-	var pruned []PrunedRun
-	for _, p := range selected {
-		deleted, err := e.deleteUnread(p.ID)
-		if err != nil {
-			return pruned, err
-		}
-		if deleted {
-			pruned = append(pruned, p)
+	return deleteEach(context.Background(), selected, e.deleteUnread)
+}
+
+// maxDeletions is how many runs are deleted at once: each deletion waits for the disk, and the
+// log syncs those that wait together.
+const maxDeletions = 16
+
+// deleteEach deletes runs with a function that reports whether it deleted one, until it fails,
+// and returns those that were deleted.
+func deleteEach(ctx context.Context, runs []PrunedRun, deleteOne func(id string) (bool, error)) ([]PrunedRun, error) {
+	deleted := make([]bool, len(runs))
+	all, ctx := errgroup.WithContext(ctx)
+	all.SetLimit(maxDeletions)
+	for i, r := range runs {
+		all.Go(func() (err error) {
+			if err = ctx.Err(); err == nil {
+				deleted[i], err = deleteOne(r.ID)
+			}
+			return err
+		})
+	}
+	err := all.Wait()
+	var done []PrunedRun
+	for i, r := range runs {
+		if deleted[i] {
+			done = append(done, r)
 		}
 	}
-	return pruned, nil
+	return done, err
 }
 
 // pruneCandidates returns the runs that may be deleted now.
@@ -122,13 +142,10 @@ func PruneLog(ctx context.Context, l runlist.Store, blobs *blob.Store, keyDir st
 		return selected, nil
 	}
 	keys := keyring.New(keyDir)
-	for i, r := range selected {
-		if err := l.Delete(ctx, r.ID); err != nil {
-			return selected[:i], err
+	return deleteEach(ctx, selected, func(id string) (bool, error) {
+		if err := l.Delete(ctx, id); err != nil {
+			return false, err
 		}
-		if err := errors.Join(blobs.DeleteRun(r.ID), keys.Delete(r.ID)); err != nil {
-			return selected[:i+1], err
-		}
-	}
-	return selected, nil
+		return true, errors.Join(blobs.DeleteRun(id), keys.Delete(id))
+	})
 }

@@ -160,6 +160,7 @@ func (e *Engine) newLoadedRun(row *runlist.Row) *trackedRun {
 		r.sleeps = append(r.sleeps, &sleep{Sleep: s})
 	}
 	r.lost.Store(r.isLost())
+	r.ended.Store(r.State.Ended())
 	r.inactive = !r.State.Ended() && (r.Queued || r.photon == nil || r.State == Running)
 	return r
 }

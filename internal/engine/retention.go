@@ -114,6 +114,7 @@ func (e *Engine) deleteOldRuns() {
 func (e *Engine) deleteUnretained(now time.Time) error {
 	countByOwner := make(map[string]int) // one owner's runs never displace another's
 	var bytes int64
+	var due []PrunedRun
 	i := 0
 	for row, err := range eachRow(e.rows.Ended, endOf) {
 		if err != nil {
@@ -127,12 +128,11 @@ func (e *Engine) deleteUnretained(now time.Time) error {
 		tooMany = tooMany && !now.Before(e.retainedUntil(row.ID, &row.Run)) || i >= burstFactor*e.limits.MaxFinished
 		i++
 		if tooMany || now.Sub(row.EndedAt) > e.limits.RetainFor {
-			if _, err := e.deleteUnread(row.ID); err != nil {
-				return err
-			}
+			due = append(due, newPrunedRun(row, 0))
 		}
 	}
-	return nil
+	_, err := deleteEach(context.Background(), due, e.deleteUnread)
+	return err
 }
 
 // deleteUnread deletes a run that has ended, unless somebody reads it, and reports whether it
@@ -147,7 +147,8 @@ func (e *Engine) deleteUnread(id string) (deleted bool, err error) {
 	case r.readerCount.Load() > 0:
 		return false, nil
 	}
-	return true, e.deleteRun(r)
+	err = e.deleteRun(r)
+	return err == nil, err
 }
 
 // storedBytes returns the approximate size of a run's log and files.

@@ -95,7 +95,7 @@ func (r *trackedRun) readApproved(ctx context.Context, seq uint64) (version *ask
 
 // MaskSample returns a version of the request of an open question with the secrets masked
 // that the run's generator has been given, as they are in the question. The error is
-// [ErrAskNotFound].
+// [ErrAskNotFound], or that of reading the secrets.
 func (e *Engine) MaskSample(askID string, request *ask.SampleRequest) (*ask.SampleRequest, error) {
 	run, _, _ := runlog.SplitAskID(askID)
 	r, err := e.load(run)
@@ -105,7 +105,11 @@ func (e *Engine) MaskSample(askID string, request *ask.SampleRequest) (*ask.Samp
 	if err != nil {
 		return nil, err
 	}
-	for _, s := range r.maskedSecrets() {
+	secrets, err := r.maskedSecrets()
+	if err != nil {
+		return nil, err
+	}
+	for _, s := range secrets {
 		request = s.maskSample(request)
 	}
 	return request, nil

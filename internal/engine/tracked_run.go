@@ -30,8 +30,12 @@ type trackedRun struct {
 	// lost means that the run is to end, because it can't go on; see isLost.
 	lost atomic.Bool
 
-	// masked are the secrets that are masked in the run's messages; nil for none.
+	// masked are the secrets that are masked in the run's messages; nil if they are yet to be
+	// read from the log.
 	masked atomic.Pointer[[]secret]
+
+	// ended means that the run's end is recorded, for those who may not take mu.
+	ended atomic.Bool
 
 	// readerCount is the number of loops over the run's entries.
 	readerCount atomic.Int32
@@ -67,6 +71,7 @@ type trackedRun struct {
 func newTrackedRun(e *Engine, p *generators.Photon, s runlog.Started) *trackedRun {
 	r := &trackedRun{engine: e, id: newRunID(), photon: p}
 	r.Begin(s, time.Now())
+	r.masked.Store(&noSecrets)
 	return r
 }
 

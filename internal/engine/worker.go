@@ -120,8 +120,8 @@ func (w *worker) finishDriving(endSpan func(State)) {
 		w.updateEvictionQueue()
 	}
 	w.drivers--
-	if w.drivers == 0 {
-		w.masked.Store(nil)
+	if w.drivers == 0 && !w.State.Ended() {
+		w.masked.Store(nil) // the log has them, as long as there is the key
 	}
 	if w.drivers == 0 && w.State.Ended() {
 		w.engine.residents.setReturning(w.trackedRun, false)

@@ -3,6 +3,7 @@ package mcp_test
 import (
 	"context"
 	"iter"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -17,13 +18,21 @@ import (
 // The model fails.
 func (b *testServer) approveRedacted(t *testing.T) {
 	t.Helper()
+	b.approveVersion(t, &ask.SampleRequest{Messages: []ask.SampleMessage{ask.FromUser(ask.TextBlock("the plan"))}, MaxTokens: 5})
+}
+
+// approveVersion approves a version of the open request to a model, or what was asked if it is
+// nil. The model fails.
+func (b *testServer) approveVersion(t *testing.T, version *ask.SampleRequest) {
+	t.Helper()
 	synctest.Wait()
 	id := must(b.engine.Inbox(operator, 0))[0].ID
-	redacted := &ask.SampleRequest{Messages: []ask.SampleMessage{ask.FromUser(ask.TextBlock("the plan"))}, MaxTokens: 5}
-	for _, s := range []runlog.Sampling{{Approved: &runlog.Approval{Model: "m", Request: redacted}}, {Call: 1, Ended: &runlog.EndOfSampling{Error: "It broke off."}}} {
-		if _, err := b.engine.RecordSampling(t.Context(), operator, id, s); err != nil {
-			t.Fatal(err)
-		}
+	call, err := b.engine.RecordSampling(t.Context(), operator, id, runlog.Sampling{Approved: &runlog.Approval{Model: "m", Request: version}})
+	if err == nil {
+		_, err = b.engine.RecordSampling(t.Context(), operator, id, runlog.Sampling{Call: call, Ended: &runlog.EndOfSampling{Error: "It broke off."}})
+	}
+	if err != nil {
+		t.Fatal(err)
 	}
 }
 
@@ -90,6 +99,53 @@ func TestAClientIsSentTheVersionApprovedLast(t *testing.T) {
 		w.sendLine(`{"jsonrpc":"2.0","id":3,"method":"tasks/get","params":{"taskId":%s,%s}}`, task, meta)
 		if got := w.awaitResponse(3); !strings.Contains(jsonMember(t, got, "result", "statusMessage"), "the plan") || strings.Contains(got, "4711") {
 			t.Errorf("the task is %s", got)
+		}
+	})
+}
+
+// A client that has a model of its own is asked anew only if what was approved isn't what it was
+// asked last, and so also when the request is again as it was asked.
+func TestAClientIsSentARequestThatIsAgainAsItWasAsked(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newTestServer(t, samplingPhoton(generators.TaskForbidden))
+		w := b.connectStdio(t)
+		w.initialize("2025-11-25", `{"sampling":{}}`)
+		w.sendLine(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"sample"}}`)
+		ids := []string{jsonMember(t, w.nextLine(), "id")}
+		next := func() string {
+			for {
+				if line := w.nextLine(); !strings.Contains(line, "notifications/message") {
+					return line
+				}
+			}
+		}
+		expect := func(text, without string) {
+			t.Helper()
+			if got := next(); !strings.Contains(got, "notifications/cancelled") || !strings.Contains(got, ids[len(ids)-1]) {
+				t.Errorf("the request before is not cancelled: %s", got)
+			}
+			again := next()
+			if !strings.Contains(again, text) || strings.Contains(again, without) {
+				t.Errorf("asked again: %s", again)
+			}
+			ids = append(ids, jsonMember(t, again, "id"))
+		}
+		b.approveVersion(t, nil) // nothing is sent
+		b.approveRedacted(t)
+		expect("the plan", "4711")
+		b.approveRedacted(t) // nothing is sent
+		b.approveVersion(t, nil)
+		expect("4711", "the plan")
+		b.approveVersion(t, nil) // nothing is sent
+		b.approveRedacted(t)
+		expect("the plan", "4711")
+		slices.Sort(ids)
+		if len(slices.Compact(ids)) != 4 {
+			t.Errorf("the ids are %s", ids)
+		}
+		w.sendLine(`{"jsonrpc":"2.0","id":%s,"result":{"role":"assistant","content":{"type":"text","text":"ok"},"model":"x"}}`, ids[3])
+		if got := w.awaitResponse(1); !strings.Contains(got, `"text":"ok"`) {
+			t.Errorf("the result is %s", got)
 		}
 	})
 }

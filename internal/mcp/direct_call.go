@@ -34,8 +34,8 @@ func (c directCall) handleEntry(ctx context.Context, e runlog.Entry) error {
 		if err != nil {
 			return err
 		}
-		if s.Approved != nil && s.Approved.Request != nil {
-			if err := c.sendNewVersion(ctx, s); err != nil {
+		if s.Approved != nil {
+			if err := c.sendNewVersion(ctx, s.AskSeq); err != nil {
 				return err
 			}
 		}

@@ -54,7 +54,7 @@ func TestClientSeesWhatItConfirms(t *testing.T) {
 	w := s.connectStdio(t)
 	w.callModern(1, "migrate", `{"elicitation":{}}`)
 	first := w.nextLine()
-	const message = `"message":"Apply 1 migration?\n\nAnswer “Apply” or “Keep”. This can’t be undone.\n\nShown by the tool migrate:\n` + "```" + `\n001.sql\nDROP TABLE a;\n` + "```" + `"`
+	const message = `"message":"Apply 1 migration?\n\nAnswer “Apply” or “Keep”. This can’t be undone.\n\nThis question is lost if Beam restarts.\n\nShown by the tool migrate:\n` + "```" + `\n001.sql\nDROP TABLE a;\n` + "```" + `"`
 	const schema = `"oneOf":[{"title":"Apply","const":"yes"},{"title":"Keep","const":"no"}]`
 	if !strings.Contains(first, message) || !strings.Contains(first, schema) {
 		t.Errorf("the client is asked %s", first)

@@ -73,7 +73,7 @@ func (v *httpClient) timeEchoCall(id int, name string) time.Duration {
 	defer r.Body.Close()
 	next := v.readEvents(r)
 	question := next().data
-	if message := jsonMember(v.t, question, "params", "message"); message != `"`+name+`?"` {
+	if message := jsonMember(v.t, question, "params", "message"); message != `"`+name+`?\n\nThis question is lost if Beam restarts."` {
 		v.t.Errorf("call %s is asked %s", name, message)
 	}
 	begun := time.Now()

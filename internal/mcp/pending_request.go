@@ -2,11 +2,17 @@ package mcp
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 
-	"github.com/photon-beam/beam/ask"
+	"github.com/mark3labs/mcp-go/mcp"
+
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/engine"
 	msg "github.com/photon-beam/beam/internal/mcp/message"
 	"github.com/photon-beam/beam/internal/runlog"
 )
@@ -20,6 +26,7 @@ type pendingRequest struct {
 	acceptIsConsent bool                     // see [msg.Request]
 	invalidAnswers  uint32                   // number of answers that were not valid
 	changes         uint32                   // how often the request to a model was changed meanwhile
+	version         uint64                   // of the request to a model that was sent last; see versionOf
 	lastInvalid     *generators.InvalidError // error of the last such answer; nil if there was none
 }
 
@@ -61,6 +68,9 @@ func (p *pendingRequest) send(out messageSender, r msg.Request) error {
 	defer c.sendMu.Unlock()
 	c.mu.Lock()
 	id, open := p.requestID(), !c.askingStopped && c.pending.find(p.askSeq) == p
+	if open {
+		p.version = versionOf(r)
+	}
 	c.mu.Unlock()
 	if !open {
 		return nil
@@ -69,8 +79,8 @@ func (p *pendingRequest) send(out messageSender, r msg.Request) error {
 }
 
 // resend sends the question's request again, with the errors of the last answer.
-func (p *pendingRequest) resend(out messageSender, q *ask.Question) error {
-	request, missing, err := p.call.buildClientRequest(q, runlog.AskID(p.call.runID, p.askSeq))
+func (p *pendingRequest) resend(out messageSender, asked *runlog.Asked) error {
+	request, missing, err := p.call.buildClientRequest(asked, runlog.AskID(p.call.runID, p.askSeq))
 	if err != nil || missing != nil {
 		return err
 	}
@@ -92,26 +102,62 @@ func (p *pendingRequest) requestID() string {
 	return id
 }
 
+// versionOf returns what distinguishes the versions of a request to a model, 0 for another.
+func versionOf(r msg.Request) uint64 {
+	if r.Method != string(mcp.MethodSamplingCreateMessage) {
+		return 0
+	}
+	raw, err := json.Marshal(r.Params)
+	if err != nil {
+		return 0 // then it can't be sent
+	}
+	sum := sha256.Sum256(raw)
+	return binary.LittleEndian.Uint64(sum[:])
+}
+
 // sendNewVersion cancels the request for a reply of a model and sends the version that a person
-// has just approved, for a client that may still be asking its user about the one before.
-func (f *follower) sendNewVersion(ctx context.Context, s runlog.Sampling) error {
-	f.sendMu.Lock()
+// has just approved, unless that is the one that was sent last, for a client that may still be
+// asking its user about the one before.
+func (f *follower) sendNewVersion(ctx context.Context, seq uint64) error {
 	f.mu.Lock()
-	p, id := f.pending.find(s.AskSeq), ""
-	if p != nil {
-		id = p.requestID()
+	p := f.pending.find(seq)
+	f.mu.Unlock()
+	if p == nil {
+		return nil
+	}
+	open, err := f.server.engine.OpenAsk(ctx, f.client.caller, runlog.AskID(f.runID, seq))
+	if errors.Is(err, engine.ErrSettled) || errors.Is(err, engine.ErrAskNotFound) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	request, missing, err := f.buildClientRequest(&open.Asked, open.ID)
+	if err != nil {
+		return err
+	}
+	isNew, err := f.cancelOtherVersion(p, versionOf(request))
+	if !isNew || err != nil || missing != nil {
+		return err
+	}
+	return p.send(f.sender, request)
+}
+
+// cancelOtherVersion cancels a request for a reply of a model, unless the version is the one that
+// was sent, and reports whether it isn't.
+func (f *follower) cancelOtherVersion(p *pendingRequest, version uint64) (isNew bool, err error) {
+	f.sendMu.Lock()
+	defer f.sendMu.Unlock()
+	f.mu.Lock()
+	id := p.requestID()
+	if isNew = p.version != version; isNew {
 		p.changes++
 	}
 	f.mu.Unlock()
-	var err error
-	if p != nil && f.session.requests.Forget(id) {
+	if isNew && f.session.requests.Forget(id) {
 		err = f.sender.Send("", msg.EncodeCancelled(id, "a person has changed and approved the request"))
 	}
-	f.sendMu.Unlock()
-	if p == nil || err != nil {
-		return err
-	}
-	return f.sendQuestion(ctx, s.AskSeq)
+	return isNew, err
 }
 
 // settleRequest removes the request of a question that was settled. If the client still

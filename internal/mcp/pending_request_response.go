@@ -34,7 +34,7 @@ func (p *pendingRequest) handleResponse(ctx context.Context, m msg.Incoming) {
 	var invalid *generators.InvalidError
 	if errors.As(err, &invalid) {
 		if p.countInvalidAnswer(invalid) {
-			c.session.queueStep(func() { p.askAgain(open.Question) })
+			c.session.queueStep(func() { p.askAgain(&open.Asked) })
 			return
 		}
 		err = c.withdrawQuestion(ctx, id, runlog.Invalid, tooManyInvalidAnswers(invalid))
@@ -68,9 +68,9 @@ func (p *pendingRequest) retryResponse(m msg.Incoming, delay time.Duration) {
 }
 
 // askAgain asks the question again.
-func (p *pendingRequest) askAgain(q *ask.Question) {
+func (p *pendingRequest) askAgain(asked *runlog.Asked) {
 	c := p.call
-	if err := p.resend(c.currentSender(), q); err != nil && !errors.Is(err, msg.ErrClientGone) {
+	if err := p.resend(c.currentSender(), asked); err != nil && !errors.Is(err, msg.ErrClientGone) {
 		c.server.logger.Error("asking again", "run", c.runID, "err", err)
 	}
 }

@@ -50,7 +50,7 @@ func TestPolledTaskAsksOnGetStream(t *testing.T) {
 		t.Errorf("the task is %s, want no address: its client is asked", polled)
 	}
 	question := nextQuestion(next)
-	want := `{"jsonrpc":"2.0","id":"RUN.4","method":"elicitation/create","params":{"_meta":{"io.modelcontextprotocol/related-task":{"taskId":"RUN"}},"message":"Which word?","mode":"form",` +
+	want := `{"jsonrpc":"2.0","id":"RUN.4","method":"elicitation/create","params":{"_meta":{"io.modelcontextprotocol/related-task":{"taskId":"RUN"}},"message":"Which word?\n\nThis question is lost if Beam restarts.","mode":"form",` +
 		`"requestedSchema":{"type":"object","properties":{"word":{"type":"string"}},"required":["word"]}}}`
 	if got := maskIDs(question); got != want {
 		t.Errorf("the task asks\n%s\nwant\n%s", got, want)

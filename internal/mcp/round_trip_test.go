@@ -30,8 +30,8 @@ func TestConcurrentQuestionsShareOneRoundTrip(t *testing.T) {
 		w.callModern(1, "two", `{"elicitation":{}}`)
 		first := w.nextLine()
 		want := `{"jsonrpc":"2.0","id":1,"result":{"resultType":"input_required",` + serverMeta + `,"inputRequests":{` +
-			`"color":{"method":"elicitation/create","params":{"mode":"form","message":"Which?","requestedSchema":{"type":"object","properties":{"color":{"type":"string","oneOf":[{"title":"Red","const":"r"},{"title":"Green","const":"g"}]}},"required":["color"]}}},` +
-			`"name":{"method":"elicitation/create","params":{"mode":"form","message":"Who?","requestedSchema":{"type":"object","properties":{"name":{"type":"string"}},"required":["name"]}}}},` +
+			`"color":{"method":"elicitation/create","params":{"mode":"form","message":"Which?\n\nThis question is lost if Beam restarts.","requestedSchema":{"type":"object","properties":{"color":{"type":"string","oneOf":[{"title":"Red","const":"r"},{"title":"Green","const":"g"}]}},"required":["color"]}}},` +
+			`"name":{"method":"elicitation/create","params":{"mode":"form","message":"Who?\n\nThis question is lost if Beam restarts.","requestedSchema":{"type":"object","properties":{"name":{"type":"string"}},"required":["name"]}}}},` +
 			`"requestState":"STATE"}}`
 		if maskIDs(first) != want {
 			t.Errorf("the first round is\n%s\nwant\n%s", maskIDs(first), want)
@@ -142,7 +142,7 @@ func TestConsentIsNoAnswer(t *testing.T) {
 		caps := `{"elicitation":{"url":{}}}`
 		w.callModern(1, "secret", caps)
 		first := w.nextLine()
-		if !strings.Contains(first, `"params":{"mode":"url","message":"The key?","url":"http://127.0.0.1:3008/asks/`) || strings.Contains(first, "elicitationId") {
+		if !strings.Contains(first, `"params":{"mode":"url","message":"The key?\n\nThis question is lost if Beam restarts.","url":"http://127.0.0.1:3008/asks/`) || strings.Contains(first, "elicitationId") {
 			t.Errorf("the question is %s", first)
 		}
 		retry := func(id int, result string) {

@@ -28,7 +28,7 @@ func (f *follower) sendQuestion(ctx context.Context, seq uint64) error {
 	p := c.pending.find(seq)
 	c.mu.Unlock()
 	if p != nil {
-		return p.resend(out, open.Question)
+		return p.resend(out, &open.Asked)
 	}
 	request, err := f.requestFor(ctx, open, seq)
 	if request == nil {
@@ -49,7 +49,7 @@ func (f *follower) requestFor(ctx context.Context, open engine.OpenAsk, seq uint
 	if open.Excluded {
 		return nil, f.leaveToOthers(open, seq)
 	}
-	request, missing, err := f.buildClientRequest(open.Question, open.ID)
+	request, missing, err := f.buildClientRequest(&open.Asked, open.ID)
 	switch {
 	case err != nil:
 		return nil, f.withdrawUnsupported(ctx, open.ID, nil, err)

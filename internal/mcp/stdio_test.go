@@ -54,8 +54,8 @@ func TestInvalidArgumentsAreToolError(t *testing.T) {
 func TestElicitationByVersion(t *testing.T) {
 	photon := askingPhoton("pick", ask.ForSelect("color", "Which color?", colors))
 	for _, tt := range []struct{ version, want string }{
-		{"2025-06-18", `{"jsonrpc":"2.0","id":"RUN.3","method":"elicitation/create","params":{"message":"Which color?","requestedSchema":{"type":"object","properties":{"color":{"type":"string","enum":["r","g"],"enumNames":["Red","Green"]}},"required":["color"]}}}`},
-		{"2025-11-25", `{"jsonrpc":"2.0","id":"RUN.3","method":"elicitation/create","params":{"mode":"form","message":"Which color?","requestedSchema":{"type":"object","properties":{"color":{"type":"string","oneOf":[{"title":"Red","const":"r"},{"title":"Green","const":"g"}]}},"required":["color"]}}}`},
+		{"2025-06-18", `{"jsonrpc":"2.0","id":"RUN.3","method":"elicitation/create","params":{"message":"Which color?\n\nThis question is lost if Beam restarts.","requestedSchema":{"type":"object","properties":{"color":{"type":"string","enum":["r","g"],"enumNames":["Red","Green"]}},"required":["color"]}}}`},
+		{"2025-11-25", `{"jsonrpc":"2.0","id":"RUN.3","method":"elicitation/create","params":{"mode":"form","message":"Which color?\n\nThis question is lost if Beam restarts.","requestedSchema":{"type":"object","properties":{"color":{"type":"string","oneOf":[{"title":"Red","const":"r"},{"title":"Green","const":"g"}]}},"required":["color"]}}}`},
 	} {
 		t.Run(tt.version, func(t *testing.T) {
 			w := newTestServer(t, photon).connectStdio(t)
@@ -134,7 +134,7 @@ func TestSecretIsAskedOnPage(t *testing.T) {
 	w.initialize("2025-11-25", `{"elicitation":{"form":{},"url":{}}}`)
 	w.sendLine(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"secret"}}`)
 	question := w.nextLine()
-	want := `{"jsonrpc":"2.0","id":"RUN.3","method":"elicitation/create","params":{"mode":"url","message":"The key?","elicitationId":"RUN.3","url":"http://127.0.0.1:3008/asks/RUN.3"}}`
+	want := `{"jsonrpc":"2.0","id":"RUN.3","method":"elicitation/create","params":{"mode":"url","message":"The key?\n\nThis question is lost if Beam restarts.","elicitationId":"RUN.3","url":"http://127.0.0.1:3008/asks/RUN.3"}}`
 	if maskIDs(question) != want {
 		t.Errorf("the question is\n%s\nwant\n%s", maskIDs(question), want)
 	}

@@ -93,7 +93,7 @@ func TestAnswerReturnsNextTaskQuestion(t *testing.T) {
 	w.initialize("2025-11-25", `{}`)
 	task := w.createTask(1, "inturn")
 	got := w.sendElicitationResponse(2, task, `{"elicitationId":"`+task+`.3","action":"accept","content":{"first":"one"}}`)
-	if jsonMember(t, got, "result", "status") != `"input_required"` || !strings.Contains(got, `"message":"Second?"`) || strings.Contains(got, `"message":"First?"`) {
+	if jsonMember(t, got, "result", "status") != `"input_required"` || !strings.Contains(got, `"message":"Second?\n\nThis question is lost if Beam restarts."`) || strings.Contains(got, `"message":"First?\n\nThis question is lost if Beam restarts."`) {
 		t.Errorf("the first answer gets the response %s, want the second question", got)
 	}
 	w.sendLine(`{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"two","task":{}}}`)
@@ -111,7 +111,7 @@ func TestTaskSecretIsAskedOnPage(t *testing.T) {
 	w.sendLine(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"secret","task":{}}}`)
 	created := w.nextLine()
 	task := w.createdTaskID(created)
-	if want := `{"mode":"url","message":"The key?","elicitationId":"` + task + `.3","url":"` + pagesOrigin + `/asks/` + task + `.3"}`; !strings.Contains(created, want) {
+	if want := `{"mode":"url","message":"The key?\n\nThis question is lost if Beam restarts.","elicitationId":"` + task + `.3","url":"` + pagesOrigin + `/asks/` + task + `.3"}`; !strings.Contains(created, want) {
 		t.Errorf("the task is created with %s, want %s", created, want)
 	}
 	got := w.sendElicitationResponse(2, task, `{"elicitationId":"`+task+`.3","action":"accept","content":{"key":"swordfish"}}`)

@@ -70,7 +70,7 @@ func TestTaskElicitationsDoNotBlock(t *testing.T) {
 	want := `{"jsonrpc":"2.0","id":1,"result":{"taskId":"RUN","status":"input_required","statusMessage":"waits for an answer: How many people will be dining? Answer at http://127.0.0.1:3008/asks/RUN.4","createdAt":"TIME","lastUpdatedAt":"TIME","ttl":null,"pollInterval":2000,` +
 		`"task":{"taskId":"RUN","status":"working","statusMessage":"Checking availability for your reservation...","createdAt":"TIME","lastUpdatedAt":"TIME","ttl":null,"pollInterval":500},` +
 		`"_meta":{"io.modelcontextprotocol/model-immediate-response":"Checking availability for your reservation...",` +
-		`"io.modelcontextprotocol/pending-elicitations":[{"mode":"form","message":"How many people will be dining?",` +
+		`"io.modelcontextprotocol/pending-elicitations":[{"mode":"form","message":"How many people will be dining?\n\nThis question is lost if Beam restarts.",` +
 		`"requestedSchema":{"type":"object","properties":{"partySize":{"type":"number","title":"Number of guests","minimum":1,"maximum":20}},"required":["partySize"]},"elicitationId":"RUN.4"}],` +
 		`"io.modelcontextprotocol/related-task":{"taskId":"RUN"}}}}`
 	if got := maskTimes(created); got != want {

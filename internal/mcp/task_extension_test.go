@@ -30,7 +30,7 @@ func TestExtensionTaskIsPolledAnsweredAndRead(t *testing.T) {
 	task := `"taskId":` + jsonMember(t, created, "result", "taskId")
 	asked := w.pollUntil(task, "input_required")
 	want = `{"jsonrpc":"2.0","id":998,"result":{"resultType":"complete",` + serverMeta + `,"taskId":"RUN","status":"input_required","statusMessage":"waits for an answer: Which word?","createdAt":"TIME","lastUpdatedAt":"TIME","ttlMs":null,"pollIntervalMs":2000,` +
-		`"inputRequests":{"word":{"method":"elicitation/create","params":{"mode":"form","message":"Which word?","requestedSchema":{"type":"object","properties":{"word":{"type":"string"}},"required":["word"]}}}}}}`
+		`"inputRequests":{"word":{"method":"elicitation/create","params":{"mode":"form","message":"Which word?\n\nThis question is lost if Beam restarts.","requestedSchema":{"type":"object","properties":{"word":{"type":"string"}},"required":["word"]}}}}}}`
 	if got := maskTimes(asked); got != want {
 		t.Errorf("the task asks\n%s\nwant\n%s", got, want)
 	}

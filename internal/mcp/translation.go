@@ -51,8 +51,8 @@ func (c *call) askPageURL(askID string) (string, error) { return c.translator().
 
 // buildClientRequest returns the request that asks the client a question, or the
 // capability that the client lacks for it.
-func (c *call) buildClientRequest(q *ask.Question, askID string) (msg.Request, *msg.MissingCapability, error) {
-	return c.translator().AskRequest(q, askID)
+func (c *call) buildClientRequest(asked *runlog.Asked, askID string) (msg.Request, *msg.MissingCapability, error) {
+	return c.translator().AskRequest(asked, askID)
 }
 
 // convertEvent returns the notification for an event, or nil if there is none.

@@ -4,7 +4,8 @@ import "context"
 
 // A checkpoint copies the write-ahead log into the database. The log begins anew when all of
 // it was copied and nobody reads it. The writer goes on meanwhile, but when the log has become
-// too long: then it waits for the rest to be copied.
+// too long: then it waits for the rest to be copied, and for a moment for those that read the
+// log. Who reads longer makes it grow.
 const (
 	checkpointBytes = 4 << 20
 	maxWALBytes     = 16 << 20
@@ -27,20 +28,23 @@ func (s *Store) checkpointWhenDue() {
 }
 
 func (s *Store) checkpoint() error {
-	pages, err := s.files.copyWAL()
+	pages, err := s.files.copyWAL("passive")
 	if err != nil || pages*pageBytes < maxWALBytes {
 		return err
 	}
 	s.writer.gate.Lock()
 	defer s.writer.gate.Unlock()
-	_, err = s.files.copyWAL()
+	_, err = s.files.copyWAL("restart")
 	return err
 }
 
-// copyWAL copies what it can without making others wait, and returns how many pages the log
-// has.
-func (f *files) copyWAL() (pages int64, err error) {
+// maxReadTime is how long a checkpoint waits for readers, in milliseconds.
+const maxReadTime = "20"
+
+// copyWAL copies what it can, and returns how many pages the log has. The mode is passive,
+// which makes nobody wait, or restart, with which the log then begins anew.
+func (f *files) copyWAL(mode string) (pages int64, err error) {
 	var busy, copied int64
-	err = f.upkeep.QueryRowContext(context.Background(), "PRAGMA wal_checkpoint(passive)").Scan(&busy, &pages, &copied)
+	err = f.upkeep.QueryRowContext(context.Background(), "PRAGMA wal_checkpoint("+mode+")").Scan(&busy, &pages, &copied)
 	return pages, explainSQLite(err)
 }

@@ -8,9 +8,11 @@ import (
 	"maps"
 	"math/rand/v2"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/photon-beam/beam/ask"
@@ -279,8 +281,14 @@ func changePages(f folder, try func(string, folder)) {
 
 // A file that isn't readable is said to be that, not damaged.
 func TestPermissionDenied(t *testing.T) {
-	if os.Getuid() == 0 {
-		t.Skip("root may read everything")
+	if os.Getuid() == 0 { // who may read everything
+		again := exec.Command("/proc/self/exe", "-test.run=^TestPermissionDenied$", "-test.v")
+		again.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}
+		again.Dir, again.Env = "/", append(os.Environ(), "TMPDIR="+publicDir(t))
+		if out, err := again.CombinedOutput(); err != nil || !bytes.Contains(out, []byte("--- PASS: TestPermissionDenied")) {
+			t.Errorf("as somebody else: %v\n%s", err, out)
+		}
+		return
 	}
 	dir := t.TempDir()
 	s := openStore(t, store.Options{Dir: dir})
@@ -290,7 +298,9 @@ func TestPermissionDenied(t *testing.T) {
 	}
 	for _, file := range store.Files() {
 		path := filepath.Join(dir, file)
-		if err := os.Chmod(path, 0); err != nil {
+		if err := os.Chmod(path, 0); errors.Is(err, fs.ErrNotExist) {
+			continue
+		} else if err != nil {
 			t.Fatal(err)
 		}
 		if _, err := store.Open(t.Context(), store.Options{Dir: dir}); !errors.Is(err, fs.ErrPermission) || errors.Is(err, runlog.ErrCorrupt) {
@@ -300,6 +310,20 @@ func TestPermissionDenied(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+}
+
+// publicDir returns a folder for everybody, below folders that everybody can enter.
+func publicDir(t *testing.T) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "beam-public-")
+	if err == nil {
+		err = os.Chmod(dir, 0o777)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	return dir
 }
 
 // A newer version's store is refused, and not changed.

@@ -54,7 +54,7 @@ func (g *group) deleteRun(r *liveRun) error {
 const (
 	cleanupPause    = 2 * time.Millisecond
 	cleanupInterval = 100 * time.Millisecond
-	cleanupRuns     = 32
+	cleanupRuns     = 128
 	cleanupEntries  = 256
 	cleanupPages    = 64
 )

@@ -33,7 +33,7 @@ func OpenPostgres(ctx context.Context, dsn string) (*Store, error) {
 func Checkpoint(s *Store) error {
 	s.writer.gate.Lock()
 	defer s.writer.gate.Unlock()
-	_, err := s.files.copyWAL()
+	_, err := s.files.copyWAL("passive")
 	return err
 }
 

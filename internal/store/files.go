@@ -88,7 +88,7 @@ func openFiles(ctx context.Context, dir string) (f *files, err error) {
 		return f, err
 	}
 	f.readers.SetConnMaxIdleTime(time.Minute)
-	if f.upkeep, err = openSQLite(f.path(dbFile), 1, "cache_size=-500"); err != nil {
+	if f.upkeep, err = openSQLite(f.path(dbFile), 1, "cache_size=-500", "busy_timeout="+maxReadTime); err != nil {
 		return f, err
 	}
 	return f, f.checkPragmas(ctx)

@@ -65,7 +65,7 @@ func (q *Question) heading(style styles, width int) string {
 		}
 		text += style.paint(yellow, by) + "\n"
 	}
-	if q.Lost != "" && !q.Ends { // otherwise it is lost when it is left
+	if q.Lost != "" {
 		text += style.paint(faint, "  "+q.Lost) + "\n"
 	}
 	return text

@@ -21,7 +21,7 @@ func (r *artifacts) sample(s *ask.SampleRequest) string {
 		shown := cleantext.Text(text)
 		if shown != strings.ToValidUTF8(text, "\ufffd") {
 			r.truncated = true
-			shown += " " + r.style.paint(yellow, "[with characters that are not shown here]")
+			shown += " " + r.style.paint(yellow, "[with characters that are marked]")
 		}
 		b.WriteString(indent("  ", wrap(cleantext.Line(name)+": "+shown, r.width-2)) + "\n")
 	}

@@ -30,7 +30,8 @@ type Runs interface {
 // A Question is an open question.
 type Question struct {
 	*ask.Question
-	ID       string // of the ask
+	asked    *ask.Question // as it was asked; nil if its request to a model doesn't change
+	ID       string        // of the ask
 	Key      string
 	Photon   string    // that asks
 	Deadline time.Time // zero if there is none
@@ -54,6 +55,14 @@ func (q *Question) SetSampling(d sampling.Description) {
 	if i := slices.IndexFunc(q.Models, func(m sampling.ModelDescription) bool { return m.Name == d.Choice }); i > 0 {
 		choice := q.Models[i]
 		q.Models = slices.Insert(slices.Delete(q.Models, i, i+1), 0, choice)
+	}
+}
+
+// revise gives the question the message of a version of its request to a model; nil stands for
+// the request as it was asked.
+func (q *Question) revise(version *ask.SampleRequest) {
+	if q.Question = q.asked; version != nil {
+		q.Question = runlog.Revise(q.asked, version)
 	}
 }
 

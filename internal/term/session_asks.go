@@ -37,7 +37,7 @@ func (s *Session) addQuestion(e *runlog.Entry) error {
 	if err != nil || asked.Question == nil {
 		return err
 	}
-	q := &Question{Question: asked.Question, ID: runlog.AskID(s.id, e.Seq), Key: asked.Key, Photon: s.photon, Deadline: asked.Deadline, Lost: asked.LostNote(), Ends: s.Ends}
+	q := &Question{Question: asked.Question, asked: asked.Question, ID: runlog.AskID(s.id, e.Seq), Key: asked.Key, Photon: s.photon, Deadline: asked.Deadline, Lost: asked.LostNote(), Ends: s.Ends}
 	s.open = append(s.open, q)
 	if s.Watch && s.View != nil {
 		s.View.ShowEvidence(q)
@@ -192,8 +192,8 @@ func (s *Session) applySampling(d *runlog.Sampling) {
 	switch {
 	case d.Approved != nil:
 		for _, q := range s.open {
-			if q.ID == id && d.Approved.Request != nil {
-				q.Question = runlog.Revise(q.Question, d.Approved.Request)
+			if q.ID == id {
+				q.revise(d.Approved.Request)
 			}
 		}
 		s.reviews = d.Approved.Review

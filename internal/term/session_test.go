@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"iter"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -158,6 +159,40 @@ func TestSettledElsewhere(t *testing.T) {
 			t.Errorf("the form was ended by %v", cause)
 		}
 	})
+}
+
+// A question says above its form, and where it is only watched, that a restart loses it, also if
+// the run ends with the process.
+func TestLostQuestionsSaySo(t *testing.T) {
+	const note = "This question is lost if Beam restarts."
+	for _, lost := range []bool{true, false} {
+		synctest.Test(t, func(t *testing.T) {
+			asked := runlog.Asked{Key: "who", Question: &ask.Question{Kind: ask.KindText, Message: "Who?", Fields: ask.Fields{{Name: "who", Type: "string"}}}, Lost: lost}
+			v, screen, out := newTestView(60, false, false)
+			watched := newFakeRuns()
+			watched.append(runlog.KindAsked, asked)
+			watched.append(runlog.KindFinished, completed())
+			if _, err := (&Session{Runs: watched, View: v, Watch: true}).Follow(t.Context(), "r"); err != nil {
+				t.Fatal(err)
+			}
+			screen.Close()
+			if strings.Contains(out.String(), note) != lost {
+				t.Errorf("lost = %t: who watches reads\n%s", lost, out)
+			}
+			f := newFakeRuns()
+			f.append(runlog.KindAsked, asked)
+			s := &Session{Runs: f, Ends: true, Asker: asker(func(_ context.Context, q *Question, _ *generators.InvalidError) (runs.Answer, error) {
+				if heading := q.heading(false, 60); strings.Contains(heading, note) != lost {
+					t.Errorf("lost = %t: above the form is\n%s", lost, heading)
+				}
+				f.append(runlog.KindFinished, completed())
+				return accept("who", "x"), nil
+			})}
+			if _, err := s.Follow(t.Context(), "r"); err != nil {
+				t.Fatal(err)
+			}
+		})
+	}
 }
 
 // An answer that comes too late, or is not valid, is no error: the log says who answered,
@@ -380,6 +415,31 @@ func TestModelRepliesElsewhere(t *testing.T) {
 		})}
 		if _, err := s.Follow(t.Context(), "run"); err != nil || asked != 2 {
 			t.Errorf("it was asked %d times: %v", asked, err)
+		}
+	})
+}
+
+// A question to a model has the message of the version approved last, also if that is again as it
+// was asked.
+func TestQuestionsQuoteTheVersionApprovedLast(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFakeRuns()
+		seq := f.askQuestion("q", ask.KindSample)
+		versions := []*ask.SampleRequest{{Messages: []ask.SampleMessage{ask.FromUser(ask.TextBlock("the plan"))}, MaxTokens: 5}, nil}
+		var asked []string
+		s := &Session{Runs: f, Asker: asker(func(ctx context.Context, q *Question, _ *generators.InvalidError) (runs.Answer, error) {
+			asked = append(asked, q.Message)
+			if call := len(asked); call <= len(versions) {
+				f.append(runlog.KindSampling, runlog.Sampling{AskSeq: seq, Call: call, Approved: &runlog.Approval{Model: "m", Request: versions[call-1]}})
+				f.append(runlog.KindSampling, runlog.Sampling{AskSeq: seq, Call: call, Ended: &runlog.EndOfSampling{Error: "It broke off."}})
+			} else {
+				f.append(runlog.KindFinished, completed())
+			}
+			<-ctx.Done()
+			return runs.Answer{}, context.Cause(ctx)
+		})}
+		if _, err := s.Follow(t.Context(), "run"); err != nil || !slices.Equal(asked, []string{"q?", "Request to a model: the plan", "q?"}) {
+			t.Errorf("it asks %q: %v", asked, err)
 		}
 	})
 }

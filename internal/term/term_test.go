@@ -267,7 +267,7 @@ func TestSampleIsShownWhole(t *testing.T) {
 	r := &artifacts{width: 60}
 	got := r.sample(request)
 	for _, want := range []string{
-		"tokens; the reply has at most 1,000)", "system: Be brief.", "user: What is‹U+200B› this? [with characters that are not shown here]", "user: [a picture, image/png, 2.0 kB: see the page",
+		"tokens; the reply has at most 1,000)", "system: Be brief.", "user: What is‹U+200B› this? [with characters that are marked]", "user: [a picture, image/png, 2.0 kB: see the page",
 		`assistant: [uses the tool look] {"at":"it"}`, `tool: {"name":"look"`, "tools are: required", "temperature: 0.5", `stops at: ["END"]`,
 	} {
 		if !strings.Contains(strings.Join(strings.Fields(got), " "), want) {

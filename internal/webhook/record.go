@@ -80,15 +80,15 @@ func (r *record) write(ctx context.Context, askID string) (first, full bool, err
 	return true, true, nil
 }
 
-// forget forgets the questions that aren't open.
-func (r *record) forget(ctx context.Context, isOpen func(context.Context, string) bool) error {
+// forget forgets the questions that are settled.
+func (r *record) forget(ctx context.Context, isSettled func(context.Context, string) bool) error {
 	kept := 0
 	err := r.told.DeleteIf(ctx, func(v smallstate.Value) bool {
-		if isOpen(ctx, v.Key) {
+		settled := isSettled(ctx, v.Key)
+		if !settled {
 			kept++
-			return false
 		}
-		return true
+		return settled
 	})
 	r.mu.Lock()
 	defer r.mu.Unlock()

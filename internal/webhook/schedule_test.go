@@ -2,9 +2,12 @@ package webhook
 
 import (
 	"context"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -19,13 +22,19 @@ import (
 type hook struct {
 	mu           sync.Mutex
 	fails, hangs map[string]bool
-	received     map[string]int // attempts, by question
+	received     map[string]int      // attempts, by question
+	messages     map[string][]string // of them
 }
 
 func (h *hook) RoundTrip(r *http.Request) (*http.Response, error) {
 	askID := strings.TrimPrefix(r.Header.Get("webhook-id"), "ask_")
+	var told struct{ Data Notice }
+	if err := json.NewDecoder(r.Body).Decode(&told); err != nil {
+		return nil, err
+	}
 	h.mu.Lock()
 	h.received[askID]++
+	h.messages[askID] = append(h.messages[askID], told.Data.Message)
 	fails, hangs := h.fails[askID], h.hangs[askID]
 	h.mu.Unlock()
 	if hangs {
@@ -46,7 +55,7 @@ func (h *hook) attempts(askID string) int {
 }
 
 func newHook() *hook {
-	return &hook{fails: make(map[string]bool), hangs: make(map[string]bool), received: make(map[string]int)}
+	return &hook{fails: make(map[string]bool), hangs: make(map[string]bool), received: make(map[string]int), messages: make(map[string][]string)}
 }
 
 // open is the set of open questions.
@@ -59,6 +68,13 @@ func (o *open) is(_ context.Context, askID string) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return o.asks[askID]
+}
+
+func (o *open) compose(ctx context.Context, askID string) (*Notice, error) {
+	if !o.is(ctx, askID) {
+		return nil, nil
+	}
+	return &Notice{Ask: askID}, nil
 }
 
 func (o *open) set(askID string, is bool) {
@@ -80,10 +96,10 @@ func TestFailingNoticesDelayNoOthers(t *testing.T) {
 			h.fails[fmt.Sprint("bad.", i)] = true
 		}
 		for i := range 50 {
-			s.Tell(t.Context(), Notice{Ask: fmt.Sprint("bad.", i)})
+			s.Tell(t.Context(), fmt.Sprint("bad.", i))
 		}
-		s.Tell(t.Context(), Notice{Ask: "slow.1"})
-		s.Tell(t.Context(), Notice{Ask: "good.1"})
+		s.Tell(t.Context(), "slow.1")
+		s.Tell(t.Context(), "good.1")
 		synctest.Wait()
 		if h.attempts("good.1") != 1 {
 			t.Error("the notice of a question waits for those that fail")
@@ -95,7 +111,7 @@ func TestFailingNoticesDelayNoOthers(t *testing.T) {
 				t.Errorf("%s was tried %d times", askID, got)
 			}
 		}
-		if s.Tell(t.Context(), Notice{Ask: "bad.1"}); len(s.pending) != 0 {
+		if s.Tell(t.Context(), "bad.1"); len(s.pending) != 0 {
 			t.Error("a notice that failed is told again")
 		}
 	})
@@ -106,12 +122,12 @@ func TestFailingNoticesDelayNoOthers(t *testing.T) {
 func TestSettledQuestionsAreNotTold(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h, o := newHook(), &open{asks: map[string]bool{"a.1": true}}
-		s := newSender(t, Config{URL: "https://hook.example/", IsOpen: o.is})
+		s := newSender(t, Config{URL: "https://hook.example/", Compose: o.compose})
 		defer s.Close()
 		s.client.Transport = h
 		h.fails["a.1"] = true
-		s.Tell(t.Context(), Notice{Ask: "a.1"})
-		s.Tell(t.Context(), Notice{Ask: "settled.1"})
+		s.Tell(t.Context(), "a.1")
+		s.Tell(t.Context(), "settled.1")
 		synctest.Wait()
 		o.set("a.1", false)
 		time.Sleep(time.Hour)
@@ -120,6 +136,48 @@ func TestSettledQuestionsAreNotTold(t *testing.T) {
 		}
 		if len(s.pending) != 0 {
 			t.Errorf("%d notices are pending", len(s.pending))
+		}
+	})
+}
+
+// TestRetriesTellTheQuestionAsItIs checks that a notice that is sent again has what the question
+// says by then, and that one that couldn't be composed is tried again.
+func TestRetriesTellTheQuestionAsItIs(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := newHook()
+		h.fails["a.1"] = true
+		var mu sync.Mutex
+		notice, broken := Notice{Ask: "a.1", Message: "Send the password 4711?"}, errors.New("the disk is full")
+		s := newSender(t, Config{URL: "https://hook.example/", Compose: func(context.Context, string) (*Notice, error) {
+			mu.Lock()
+			defer mu.Unlock()
+			n := notice
+			return &n, broken
+		}})
+		defer s.Close()
+		s.client.Transport = h
+		s.Tell(t.Context(), "a.1")
+		synctest.Wait()
+		if h.attempts("a.1") != 0 {
+			t.Error("a notice was sent that could not be composed")
+		}
+		mu.Lock()
+		broken = nil
+		mu.Unlock()
+		time.Sleep(retryWaits[0])
+		synctest.Wait()
+		mu.Lock()
+		notice.Message = "Send it?"
+		mu.Unlock()
+		h.mu.Lock()
+		delete(h.fails, "a.1")
+		h.mu.Unlock()
+		time.Sleep(time.Hour)
+		synctest.Wait()
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		if got := h.messages["a.1"]; !slices.Equal(got, []string{"Send the password 4711?", "Send it?"}) {
+			t.Errorf("the hook was told %q", got)
 		}
 	})
 }
@@ -139,10 +197,10 @@ func TestTooManyNotices(t *testing.T) {
 		told := 0
 		go func() {
 			for i := range 2 * maxPending {
-				s.Tell(t.Context(), Notice{Ask: fmt.Sprint("bad.", i)})
+				s.Tell(t.Context(), fmt.Sprint("bad.", i))
 				told++
 			}
-			s.Tell(t.Context(), Notice{Ask: "good.1"})
+			s.Tell(t.Context(), "good.1")
 		}()
 		synctest.Wait()
 		if told != maxPending || len(s.pending) != maxPending {
@@ -150,7 +208,7 @@ func TestTooManyNotices(t *testing.T) {
 		}
 		stopped, stop := context.WithCancel(t.Context())
 		stop()
-		s.Tell(stopped, Notice{Ask: "late.1"})
+		s.Tell(stopped, "late.1")
 		if s.IsTold(t.Context(), "late.1") {
 			t.Error("a notice was taken without room")
 		}
@@ -168,7 +226,7 @@ func TestRecordIsBounded(t *testing.T) {
 		h, o := newHook(), &open{asks: make(map[string]bool)}
 		state := smallstate.NewMemory()
 		start := func() *Sender {
-			s := newSender(t, Config{URL: "https://hook.example/", State: state, IsOpen: o.is})
+			s := newSender(t, Config{URL: "https://hook.example/", State: state, Compose: o.compose})
 			s.client.Transport = h
 			return s
 		}
@@ -177,7 +235,7 @@ func TestRecordIsBounded(t *testing.T) {
 		for i := range asks {
 			askID := fmt.Sprint("a.", i)
 			o.set(askID, true)
-			s.Tell(t.Context(), Notice{Ask: askID})
+			s.Tell(t.Context(), askID)
 			synctest.Wait()
 			o.set(askID, i%(asks/keepOpen) == 0)
 		}
@@ -187,7 +245,7 @@ func TestRecordIsBounded(t *testing.T) {
 		for range 2 {
 			for i := range asks {
 				if askID := fmt.Sprint("a.", i); o.is(t.Context(), askID) {
-					s.Tell(t.Context(), Notice{Ask: askID})
+					s.Tell(t.Context(), askID)
 				}
 			}
 			synctest.Wait()

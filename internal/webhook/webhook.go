@@ -37,6 +37,7 @@ type Notice struct {
 	URL      string    `json:"url,omitempty"`
 	AskedAt  time.Time `json:"askedAt"`
 	Deadline time.Time `json:"deadline,omitzero"`
+	Lost     bool      `json:"lost,omitempty"` // a restart of Beam withdraws the question
 }
 
 // Config configures a sender. Secret has at least 16 bytes.
@@ -45,10 +46,12 @@ type Config struct {
 	Secret string // "whsec_" and base64, or any text
 	// State records which questions were told; see [RecordBucket].
 	State smallstate.Store
-	// IsOpen reports whether a question is still open. Notices of others aren't sent, and
-	// which were told is forgotten. It may be called from several goroutines.
-	IsOpen func(ctx context.Context, askID string) bool
-	Logger *slog.Logger
+	// Compose returns the notice of a question as it is now, for each attempt; nil if the
+	// question isn't open any more, so that it needn't be told, and whether it was told is
+	// forgotten. After an error, Compose is tried again as a receiver that fails. It may be
+	// called from several goroutines.
+	Compose func(ctx context.Context, askID string) (*Notice, error)
+	Logger  *slog.Logger
 }
 
 // Limits on what waits to be sent, on requests at once, on each, and on the message of a
@@ -73,7 +76,7 @@ type Sender struct {
 	url     string
 	key     []byte
 	client  *http.Client
-	isOpen  func(context.Context, string) bool
+	compose func(context.Context, string) (*Notice, error)
 	logger  *slog.Logger
 	due     chan *delivery // has room for all that are pending
 	pending chan struct{}  // has as many as wait or are being sent
@@ -82,10 +85,10 @@ type Sender struct {
 	told    *record
 }
 
-// A delivery is a notice that is to be sent.
+// A delivery is a question that is to be told.
 type delivery struct {
-	Notice
-	attempts int // so far
+	ask      string // its id
+	attempts int    // so far
 }
 
 // CheckURL returns an error if notices can't be sent to a URL.
@@ -118,7 +121,7 @@ func New(c Config) (*Sender, error) {
 		return nil, fmt.Errorf("the secret of the webhook must have at least %d bytes: openssl rand -hex 16 makes one", minSecret)
 	}
 	s := &Sender{
-		url: c.URL, key: key, isOpen: c.IsOpen, logger: c.Logger, due: make(chan *delivery, maxPending), pending: make(chan struct{}, maxPending),
+		url: c.URL, key: key, compose: c.Compose, logger: c.Logger, due: make(chan *delivery, maxPending), pending: make(chan struct{}, maxPending),
 		client: &http.Client{Timeout: attemptTimeout, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }},
 	}
 	var err error
@@ -136,25 +139,22 @@ func New(c Config) (*Sender, error) {
 // IsTold reports whether a question was told, or waits for that.
 func (s *Sender) IsTold(ctx context.Context, askID string) bool { return s.told.has(ctx, askID) }
 
-// Tell queues a notice, unless its question was told already. While as many wait as may, it
-// blocks until ctx is done.
-func (s *Sender) Tell(ctx context.Context, n Notice) {
-	if s.IsTold(ctx, n.Ask) {
+// Tell queues the notice of a question, unless it was told already. While as many wait as may,
+// it blocks until ctx is done.
+func (s *Sender) Tell(ctx context.Context, askID string) {
+	if s.IsTold(ctx, askID) {
 		return
-	}
-	if len(n.Message) > maxMessage {
-		n.Message = strings.ToValidUTF8(n.Message[:maxMessage], "") + " …"
 	}
 	select {
 	case s.pending <- struct{}{}:
 	case <-ctx.Done():
 		return
 	}
-	if !s.told.add(n.Ask) {
+	if !s.told.add(askID) {
 		<-s.pending
 		return
 	}
-	s.due <- &delivery{Notice: n}
+	s.due <- &delivery{ask: askID}
 }
 
 // Close stops sending. What is pending isn't sent, and recorded only if it was tried.
@@ -178,7 +178,7 @@ func (s *Sender) sendDue(ctx context.Context) {
 
 // finish forgets a notice that needs no further attempt.
 func (s *Sender) finish(d *delivery) {
-	s.told.drop(d.Ask)
+	s.told.drop(d.ask)
 	<-s.pending
 }
 
@@ -186,28 +186,31 @@ func (s *Sender) finish(d *delivery) {
 // tried again. It is recorded before its first attempt: one that is being sent when the
 // process ends isn't sent again, because at most once is better than twice.
 func (s *Sender) attempt(ctx context.Context, d *delivery) (again bool) {
-	if !s.isOpen(ctx, d.Ask) {
+	n, err := s.compose(ctx, d.ask)
+	if n == nil && err == nil {
 		return false
 	}
 	if d.attempts == 0 {
-		if first, err := s.record(ctx, d.Ask); err != nil {
-			s.logger.Error("recording a question that is told to the webhook; it isn't told", "ask", d.Ask, "err", err)
+		if first, err := s.record(ctx, d.ask); err != nil {
+			s.logger.Error("recording a question that is told to the webhook; it isn't told", "ask", d.ask, "err", err)
 			return false
 		} else if !first {
 			return false
 		}
 	}
-	err := s.post(ctx, d.Notice)
+	if err == nil {
+		err = s.post(ctx, *n)
+	}
 	d.attempts++
 	switch {
 	case err == nil || ctx.Err() != nil:
 		return false
 	case d.attempts > len(retryWaits):
-		s.logger.Error("the webhook received no notice of a question", "ask", d.Ask, "attempts", d.attempts, "err", err)
+		s.logger.Error("the webhook received no notice of a question", "ask", d.ask, "attempts", d.attempts, "err", err)
 		return false
 	}
 	wait := retryWaits[d.attempts-1]
-	s.logger.Warn("telling the webhook of a question; will try again", "ask", d.Ask, "wait", wait.String(), "err", err)
+	s.logger.Warn("telling the webhook of a question; will try again", "ask", d.ask, "wait", wait.String(), "err", err)
 	time.AfterFunc(wait, func() { s.due <- d })
 	return true
 }
@@ -217,16 +220,24 @@ func (s *Sender) attempt(ctx context.Context, d *delivery) (again bool) {
 func (s *Sender) record(ctx context.Context, askID string) (first bool, err error) {
 	first, full, err := s.told.write(ctx, askID)
 	if full {
-		if err := s.told.forget(ctx, s.isOpen); err != nil {
+		if err := s.told.forget(ctx, s.isSettled); err != nil {
 			s.logger.Error("removing settled questions from the record of the webhook", "err", err)
 		}
 	}
 	return first, err
 }
 
+func (s *Sender) isSettled(ctx context.Context, askID string) bool {
+	n, err := s.compose(ctx, askID)
+	return n == nil && err == nil
+}
+
 // post sends a notice once. Its error doesn't have the URL, which may be a secret.
 func (s *Sender) post(ctx context.Context, n Notice) error {
 	now := time.Now()
+	if len(n.Message) > maxMessage {
+		n.Message = strings.ToValidUTF8(n.Message[:maxMessage], "") + " …"
+	}
 	body, err := json.Marshal(map[string]any{"type": "ask.opened", "timestamp": n.AskedAt.UTC().Format(time.RFC3339Nano), "data": n})
 	if err != nil {
 		return err

@@ -40,8 +40,8 @@ func newSender(t *testing.T, c Config) *Sender {
 	if c.State == nil {
 		c.State = smallstate.NewMemory()
 	}
-	if c.IsOpen == nil {
-		c.IsOpen = func(context.Context, string) bool { return true }
+	if c.Compose == nil {
+		c.Compose = func(_ context.Context, askID string) (*Notice, error) { return &Notice{Ask: askID}, nil }
 	}
 	s, err := New(c)
 	if err != nil {
@@ -53,9 +53,10 @@ func newSender(t *testing.T, c Config) *Sender {
 // TestNotice checks a notice that fails once: its signature, and what it says.
 func TestNotice(t *testing.T) {
 	url, received, bodies := receiver(t, 1)
-	s := newSender(t, Config{URL: url})
+	notice := Notice{Ask: "7f3c.2", Run: "7f3c", Photon: "deploy", Kind: "confirm", Message: strings.Repeat("é", 1000), URL: "https://b/asks/7f3c.2", AskedAt: time.Unix(1, 0)}
+	s := newSender(t, Config{URL: url, Compose: func(context.Context, string) (*Notice, error) { return &notice, nil }})
 	defer s.Close()
-	s.Tell(t.Context(), Notice{Ask: "7f3c.2", Run: "7f3c", Photon: "deploy", Kind: "confirm", Message: strings.Repeat("é", 1000), URL: "https://b/asks/7f3c.2", AskedAt: time.Unix(1, 0)})
+	s.Tell(t.Context(), "7f3c.2")
 	first, _ := <-received, <-bodies
 	r, body := <-received, <-bodies
 	mac := hmac.New(sha256.New, []byte(secret))
@@ -80,14 +81,14 @@ func TestAtMostOnce(t *testing.T) {
 	url, received, _ := receiver(t, 0)
 	state := smallstate.NewMemory()
 	s := newSender(t, Config{URL: url, State: state})
-	s.Tell(t.Context(), Notice{Ask: "a.1"})
-	s.Tell(t.Context(), Notice{Ask: "a.1"})
+	s.Tell(t.Context(), "a.1")
+	s.Tell(t.Context(), "a.1")
 	<-received
 	s.Close()
 	s = newSender(t, Config{URL: url, State: state})
 	defer s.Close()
-	s.Tell(t.Context(), Notice{Ask: "a.1"})
-	s.Tell(t.Context(), Notice{Ask: "a.2"})
+	s.Tell(t.Context(), "a.1")
+	s.Tell(t.Context(), "a.2")
 	if r := <-received; r.Header.Get("webhook-id") != "ask_a.2" {
 		t.Errorf("%s was told again", r.Header.Get("webhook-id"))
 	}

@@ -79,7 +79,7 @@ func checkConcurrentCalls(t *testing.T, ctx context.Context, c *connectedClient)
 	var together sync.WaitGroup
 	together.Add(calls)
 	c.person.elicit = func(ctx context.Context, q question) (answer, error) {
-		name, _ := strings.CutPrefix(q.Message, "Say ")
+		name, _, _ := strings.Cut(strings.TrimPrefix(q.Message, "Say "), "\n")
 		together.Done()
 		if c.library.name == "go-sdk" || c.version == version20260728 { // mcp-go asks its user one question at a time
 			together.Wait()

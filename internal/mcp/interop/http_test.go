@@ -75,7 +75,7 @@ func TestHTTPResume(t *testing.T) {
 		v.expectStatus(v.postMessage(answerLine(first.ID, "Ada"), nil), http.StatusAccepted)
 		v.expectStatus(v.postMessage(answerLine(first.ID, "Eve"), nil), http.StatusAccepted) // a late answer is ignored
 		second := again.nextMessageWithID()
-		if second.Params.Message != "How many, Ada?" {
+		if second.Params.Message != "How many, Ada?\n\nThis question is lost if Beam restarts." {
 			t.Fatalf("the second question is %s", second.line)
 		}
 		v.expectStatus(v.postMessage(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":{"action":"accept","content":{"integer":7}}}`, second.ID), nil), http.StatusAccepted)

@@ -88,7 +88,7 @@ func TestWirePipelined(t *testing.T) {
 			break
 		}
 	}
-	if !slices.Equal(asked, []string{"Say one"}) || len(results) != 2 {
+	if !slices.Equal(asked, []string{"Say one\n\nThis question is lost if Beam restarts."}) || len(results) != 2 {
 		t.Errorf("it asked %q and answered %q", asked, results)
 	}
 	w.closeAndWait()

@@ -57,9 +57,9 @@ type AskMeta struct {
 
 // An openAsk is a question to be translated. Its meta may be nil.
 type openAsk struct {
-	id       string
-	question *ask.Question
-	meta     *AskMeta
+	id string
+	*runlog.Asked
+	meta *AskMeta
 }
 
 // An askForm returns the request for a question, or the capability that the
@@ -86,19 +86,19 @@ var askForms = map[ask.Kind]askForm{
 	ask.KindRoots:       rootsRequest,
 }
 
-// AskRequest returns the request that asks the client a question, or the
+// AskRequest returns the request that asks the client a recorded question, or the
 // capability that it lacks for it. It fails if the question's kind is unknown, or
 // if it needs Beam's page and there is none.
-func (t *Translator) AskRequest(q *ask.Question, askID string) (Request, *MissingCapability, error) {
-	return t.askRequest(openAsk{id: askID, question: q})
+func (t *Translator) AskRequest(asked *runlog.Asked, askID string) (Request, *MissingCapability, error) {
+	return t.askRequest(openAsk{id: askID, Asked: asked})
 }
 
 func (t *Translator) askRequest(a openAsk) (Request, *MissingCapability, error) {
-	form, ok := askForms[a.question.Kind]
+	form, ok := askForms[a.Question.Kind]
 	switch {
 	case !ok:
-		return Request{}, nil, fmt.Errorf("unknown kind of question %q", a.question.Kind)
-	case NeedsPage(a.question):
+		return Request{}, nil, fmt.Errorf("unknown kind of question %q", a.Question.Kind)
+	case NeedsPage(a.Question):
 		form = pageRequest
 	}
 	return form(t, a)
@@ -118,7 +118,7 @@ func (t *Translator) AskMessage(e runlog.Entry) ([]byte, error) {
 	}
 	id := runlog.AskID(t.RunID, e.Seq)
 	meta := &AskMeta{a.Question.Kind, a.Key, t.RunID, a.Deadline}
-	r, missing, err := t.askRequest(openAsk{id, a.Question, meta})
+	r, missing, err := t.askRequest(openAsk{id, &a, meta})
 	if err != nil || missing != nil {
 		return t.LogMessage(generators.Info, jsonOrText(e.Data), string(e.Kind)), nil
 	}
@@ -130,12 +130,12 @@ func formRequest(t *Translator, a openAsk) (Request, *MissingCapability, error) 
 	if !t.Client.SupportsForms() {
 		return Request{}, missingForms, nil
 	}
-	shown := t.shownByTool(a.question)
-	p := ElicitParams{Message: t.questionAndVerbs(a.question) + shown, Meta: a.meta}
+	shown := t.shownByTool(a.Question)
+	p := ElicitParams{Message: t.questionAndNotes(a.Asked) + shown, Meta: a.meta}
 	if t.Client.VersionAtLeast(mcp.ProtocolVersion20251125) {
-		p.Mode, p.RequestedSchema = "form", form.RequestedSchemaOf(a.question)
+		p.Mode, p.RequestedSchema = "form", form.RequestedSchemaOf(a.Question)
 	} else {
-		p.RequestedSchema = form.RequestedSchemaOf20250618(a.question)
+		p.RequestedSchema = form.RequestedSchemaOf20250618(a.Question)
 	}
 	return Request{Method: string(mcp.MethodElicitationCreate), Params: p, shown: shown}, nil, nil
 }
@@ -168,11 +168,11 @@ func urlRequest(t *Translator, a openAsk) (Request, *MissingCapability, error) {
 	if !t.Client.SupportsURLs() {
 		return Request{}, missingURLs, nil
 	}
-	return t.openURLRequest(a, a.question.URL), nil, nil
+	return t.openURLRequest(a, a.Question.URL), nil, nil
 }
 
 func (t *Translator) openURLRequest(a openAsk, address string) Request {
-	p := ElicitParams{Mode: "url", Message: t.questionAndVerbs(a.question), URL: address, Meta: a.meta}
+	p := ElicitParams{Mode: "url", Message: t.questionAndNotes(a.Asked), URL: address, Meta: a.meta}
 	if !t.Client.IsModern() {
 		p.ElicitationID = a.id
 	}
@@ -183,18 +183,18 @@ func (t *Translator) openURLRequest(a openAsk, address string) Request {
 // approved on Beam's page, the version approved last.
 func samplingRequest(t *Translator, a openAsk) (Request, *MissingCapability, error) {
 	switch {
-	case a.question.Sample == nil:
-		return Request{}, nil, fmt.Errorf("a question of kind %q has no request for a model", a.question.Kind)
+	case a.Question.Sample == nil:
+		return Request{}, nil, fmt.Errorf("a question of kind %q has no request for a model", a.Question.Kind)
 	case !t.Client.SupportsSampling():
 		return Request{}, missingSampling, nil
-	case len(a.question.Sample.Tools) > 0 && !t.Client.SupportsSamplingTools():
+	case len(a.Question.Sample.Tools) > 0 && !t.Client.SupportsSamplingTools():
 		return Request{}, missingSamplingTools, nil
 	}
 	request, err := t.Source.ApprovedSample(a.id)
 	if err != nil {
 		return Request{}, nil, err
 	}
-	return Request{Method: string(mcp.MethodSamplingCreateMessage), Params: samplingParams{cmp.Or(request, a.question.Sample), a.meta}}, nil, nil
+	return Request{Method: string(mcp.MethodSamplingCreateMessage), Params: samplingParams{cmp.Or(request, a.Question.Sample), a.meta}}, nil, nil
 }
 
 func rootsRequest(t *Translator, a openAsk) (Request, *MissingCapability, error) {

@@ -46,8 +46,16 @@ func RenderingOf(q *ask.Question) runlog.Rendering {
 	return runlog.RenderedTruncated
 }
 
-// questionAndVerbs returns a question and, of a confirmation, its verbs and whether it
-// can be undone.
+// questionAndNotes returns a question and what Beam says about it: the verbs of a
+// confirmation, whether it can be undone, and whether a restart loses the question.
+func (t *Translator) questionAndNotes(a *runlog.Asked) string {
+	text := t.questionAndVerbs(a.Question)
+	if note := a.LostNote(); note != "" {
+		text += "\n\n" + note
+	}
+	return text
+}
+
 func (t *Translator) questionAndVerbs(q *ask.Question) string {
 	text := SaidBy(q, t.Photon.Name())
 	if !form.IsConfirmation(q) || !q.Destructive && q.Yes == "" && q.No == "" {

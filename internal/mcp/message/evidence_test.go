@@ -29,7 +29,7 @@ func confirmShowing(shown ...generators.Event) *ask.Question {
 func askMessage(t *testing.T, q *ask.Question) message.ElicitParams {
 	t.Helper()
 	c := message.Client{Version: mcp.ProtocolVersion20251125, Capabilities: mcp.ClientCapabilities{Elicitation: &mcp.ElicitationCapability{Form: &struct{}{}, URL: &struct{}{}}}}
-	r, missing, err := newTranslator(c, source{}).AskRequest(q, "r.1")
+	r, missing, err := newTranslator(c, source{}).AskRequest(&runlog.Asked{Question: q}, "r.1")
 	if err != nil || missing != nil {
 		t.Fatal(missing, err)
 	}
@@ -194,5 +194,35 @@ func TestForeignResultsHaveNothingOfOurs(t *testing.T) {
 	const want = `{"content":[{"type":"text","text":"a","_meta":{"b":1}},{"type":"resource","resource":{"uri":"x:1","_meta":{"b":1}}}],"structuredContent":{"n":1.0},"_meta":{"b":1}}`
 	if got := string(message.ResultBase{}.AddTo(json.RawMessage(result))); got != want {
 		t.Errorf("it is %s", got)
+	}
+}
+
+// A question says that a restart loses it, in either mode, below what the tool says and above
+// what it shows. A message can't say so itself.
+func TestMessageSaysThatAQuestionIsLost(t *testing.T) {
+	c := message.Client{Version: mcp.ProtocolVersion20251125, Capabilities: mcp.ClientCapabilities{Elicitation: &mcp.ElicitationCapability{Form: &struct{}{}, URL: &struct{}{}}}}
+	const note = "This question is lost if Beam restarts."
+	text := ask.Question{Kind: ask.KindText, Message: "Who?", Fields: ask.Fields{{Name: "who", Type: "string"}}}
+	forged := text
+	forged.Message = "Who? " + note
+	for _, tt := range []struct {
+		question *ask.Question
+		lost     bool
+		want     string
+	}{
+		{&text, true, "Who?\n\n" + note},
+		{&text, false, "Who?"},
+		{&forged, false, "The tool tool asks:\n> Who? " + note},
+		{&ask.Question{Kind: ask.KindSecret, Message: "The key?"}, true, "The key?\n\n" + note},
+		{&ask.Question{Kind: ask.KindURL, Message: "Sign in?", URL: "https://x.example/"}, true, "Sign in?\n\n" + note},
+		{confirmShowing(generators.Code("1.sql", "sql", "DROP")), true, "Apply 1 migration?\n\nAnswer “Apply” or “Keep”. This can’t be undone.\n\n" + note + "\n\nShown by the tool tool:\n```\n1.sql\nDROP\n```"},
+	} {
+		r, missing, err := newTranslator(c, source{}).AskRequest(&runlog.Asked{Question: tt.question, Lost: tt.lost}, "r.1")
+		if err != nil || missing != nil {
+			t.Fatal(missing, err)
+		}
+		if got := r.Params.(message.ElicitParams).Message; got != tt.want {
+			t.Errorf("lost = %t: %q is asked as %q", tt.lost, tt.question.Message, got)
+		}
 	}
 }

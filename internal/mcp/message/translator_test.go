@@ -55,7 +55,7 @@ func TestAnUnknownKindIsSentAsJSON(t *testing.T) {
 	if err != nil || !strings.Contains(string(got), `"notifications/message"`) || !strings.Contains(string(got), `"telepathy"`) {
 		t.Errorf("%s, %v", got, err)
 	}
-	if r, _, err := tr.AskRequest(&ask.Question{Kind: "telepathy"}, "r.1"); err == nil {
+	if r, _, err := tr.AskRequest(&runlog.Asked{Question: &ask.Question{Kind: "telepathy"}}, "r.1"); err == nil {
 		t.Errorf("a question of an unknown kind is asked: %+v", r)
 	}
 }

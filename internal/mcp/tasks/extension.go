@@ -105,7 +105,7 @@ func (s *Service) newExtensionTask(r Requester, info engine.Info) extensionTask 
 	t := s.newTaskFor(r, info)
 	translator := s.translator(r, info)
 	if t.Status == statusInputRequired && !slices.ContainsFunc(info.Asks, func(open engine.OpenAsk) bool {
-		_, missing, err := translator.AskRequest(open.Question, open.ID)
+		_, missing, err := translator.AskRequest(&open.Asked, open.ID)
 		return err == nil && missing == nil && !open.Excluded
 	}) {
 		t.Status = statusWorking
@@ -122,7 +122,7 @@ func (s *Service) addInputRequests(r Requester, info engine.Info, d *detailedTas
 		if open.Excluded {
 			continue
 		}
-		request, missing, err := translator.AskRequest(open.Question, open.ID)
+		request, missing, err := translator.AskRequest(&open.Asked, open.ID)
 		switch {
 		case err != nil:
 			return err

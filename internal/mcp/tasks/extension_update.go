@@ -46,7 +46,7 @@ func parseAnswers(t *msg.Translator, asks []engine.OpenAsk, responses map[string
 	answers, invalid := map[string]ask.Answer{}, map[string]*generators.InvalidError{}
 	for _, open := range asks {
 		response, given := responses[open.Key]
-		_, missing, err := t.AskRequest(open.Question, open.ID)
+		_, missing, err := t.AskRequest(&open.Asked, open.ID)
 		if !given || open.Excluded || missing != nil || err != nil {
 			continue
 		}

@@ -61,7 +61,7 @@ func (s *Service) pendingElicitations(r Requester, info engine.Info) []msg.Elici
 		if open.Excluded {
 			continue
 		}
-		request, missing, err := translator.AskRequest(open.Question, open.ID)
+		request, missing, err := translator.AskRequest(&open.Asked, open.ID)
 		if err != nil {
 			s.Logger.Error("building a pending elicitation", "run", info.ID, "err", err)
 		}

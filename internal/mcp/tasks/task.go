@@ -106,7 +106,7 @@ func (s *Service) newTaskFor(r Requester, info engine.Info) task {
 		return t
 	}
 	first, translator := info.Asks[0], s.translator(r, info)
-	if _, missing, _ := translator.AskRequest(first.Question, first.ID); missing == nil && r.Reachable && !s.Link && !first.Excluded {
+	if _, missing, _ := translator.AskRequest(&first.Asked, first.ID); missing == nil && r.Reachable && !s.Link && !first.Excluded {
 		return t
 	}
 	if address, err := translator.AskPageURL(first.ID); err == nil {

@@ -48,11 +48,11 @@ func (r *Run) restrict(a *Ask) {
 
 // UpdateAudiences finds out anew whether somebody may answer the open questions, and returns
 // those of which that has changed.
-func (r *Run) UpdateAudiences() (changed []*Ask) {
+func (r *Run) UpdateAudiences() (changed []engine.OpenAsk) {
 	for _, a := range r.Open {
 		before := a.Unanswerable
 		if r.restrict(a); a.Unanswerable != before {
-			changed = append(changed, a)
+			changed = append(changed, a.OpenAsk)
 		}
 	}
 	return changed

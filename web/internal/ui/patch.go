@@ -71,11 +71,11 @@ func RunPatches(r *timeline.Run, changes []timeline.Change) []Patch {
 }
 
 // ReasonPatches returns the patches that say anew why the viewer can't answer open questions.
-func ReasonPatches(asks []*timeline.Ask) []Patch {
+func ReasonPatches(asks []engine.OpenAsk) []Patch {
 	b := &patchBatch{}
 	for _, a := range asks {
 		if a.Excluded {
-			b.replace(ExcludedReason(a.OpenAsk))
+			b.replace(ExcludedReason(a))
 		}
 	}
 	return b.patches
