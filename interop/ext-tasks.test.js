@@ -7,6 +7,7 @@ import { browse, handoff, serveFolder, settle } from "./beam.js";
 import { connect } from "./ext-tasks.js";
 
 const question = "Which account should Ada get?";
+const asks = `${question}\n\nThis question is lost if Beam restarts.`;
 const declined = /The user declined "Which account should Ada get\?"\. Don't ask again unless the user wants to\./;
 
 let host, cookie;
@@ -61,7 +62,7 @@ describe("ext-tasks", { concurrency: true }, () => {
           assert.deepEqual((await call()).result.structuredContent, { account: "ada" });
           answer = { action: "decline" };
           assertDeclined(await call(), old);
-          assert.deepEqual(asked, [question, question]);
+          assert.deepEqual(asked, [asks, asks]);
         });
 
         test("a client that can't be asked", async (t) => {

@@ -42,3 +42,11 @@ func TestGuard(t *testing.T) {
 		}
 	})
 }
+
+// A message of several lines can't look like what Beam says below it.
+func TestMessagesDontLookLikeNotes(t *testing.T) {
+	q := &Question{Question: &ask.Question{Message: "Deploy?\n  This can't be undone."}, Lost: "This question is lost if Beam restarts."}
+	if got, want := q.heading(styles(false), 80), "? Deploy?\n│   This can't be undone.\n  This question is lost if Beam restarts.\n"; got != want {
+		t.Errorf("the heading is %q, want %q", got, want)
+	}
+}

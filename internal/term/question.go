@@ -39,13 +39,14 @@ func ChangedNote(by string) string {
 	return "This is not what the tool asked: " + cleantext.Line(cmp.Or(by, "a person")) + " has changed it."
 }
 
-// heading returns the message of a question, and until when it can be answered.
+// heading returns the message of a question, and until when it can be answered. The message's
+// further lines have a bar, so that they can't look like what follows.
 func (q *Question) heading(style styles, width int) string {
 	text := style.paint(bold+";"+yellow, "? ")
 	if q.Server != "" {
 		text += wrap(cleantext.Line(runlog.Asker(q.Question, q.Photon))+" asks:", width-2) + "\n  "
 	}
-	text += style.paint(bold, wrap(cleantext.Text(q.Message), width-2)) + "\n"
+	text += style.paint(bold, strings.ReplaceAll(wrap(cleantext.Text(q.Message), width-2), "\n", "\n│ ")) + "\n"
 	if q.Note != "" {
 		text += style.paint(yellow, "  ! "+wrap(cleantext.Text(q.Note), width-4)) + "\n"
 	}
