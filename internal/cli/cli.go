@@ -41,7 +41,6 @@ func Main(photons []*generators.Photon) int {
 	if !signal.Ignored(syscall.SIGHUP) {
 		ctx = untilHangUp(ctx)
 	}
-	limitMemory()
 	go releaseIdleMemory(ctx)
 	p := &program{name: programName(), command: programCommand(), stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr}
 	return p.run(ctx, os.Args[1:], photons)

@@ -16,8 +16,7 @@ const (
 	quietAllocThreshold   = 1 << 20  // bytes allocated in an interval, at most
 )
 
-// releaseIdleMemory returns unused memory to the system and adjusts the memory
-// limit, until ctx ends.
+// releaseIdleMemory returns unused memory to the system, until ctx ends.
 func releaseIdleMemory(ctx context.Context) {
 	held, before := readMemory()
 	starting := true // also return what starting took
@@ -29,7 +28,6 @@ func releaseIdleMemory(ctx context.Context) {
 			return
 		case <-t.C:
 		}
-		limitMemory()
 		now, allocated := readMemory()
 		if quiet := allocated-before < quietAllocThreshold; quiet && (starting || now > held+memoryGrowthThreshold) {
 			debug.FreeOSMemory()

@@ -19,10 +19,9 @@ func percentiles(figures map[string]float64, name string, took []time.Duration) 
 func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
 
 // residentMB returns the process's resident memory in MB after freeing what can
-// be freed. It needs three collections because of the pools of the log's NATS
-// server.
+// be freed.
 func residentMB() float64 {
-	for range 3 {
+	for range 2 { // what a pool has is collected the second time
 		debug.FreeOSMemory()
 	}
 	return statusMB("VmRSS:")

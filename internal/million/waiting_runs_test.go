@@ -50,16 +50,13 @@ func runCounts(t *testing.T) []int {
 // Limits of the memory of waiting runs. Times are checked only if BEAM_MILLION
 // is set, on a machine without other load.
 const (
-	baseMB        = 200   // of a process with few runs, or the 10,000 whose generators wait
-	evictedBytes  = 1_200 // more for each that waits: a million stay under 2 GB
-	peakMB        = 350   // the same, while answers in random order load all blocks of the log
-	peakBytes     = 2_100
+	maxMB         = 100      // of a process, however many runs wait in the store
 	residentBytes = 16 << 10 // for each whose generator waits in memory
-	maxReadyMs    = 60_000   // ms until a million are ready again
-	maxAnswerMs   = 50       // ms until a run has gone on, at the 99th percentile
+	maxReadyMs    = 200      // until a million are ready again
+	maxAnswerMs   = 50       // until a run has gone on, at the 99th percentile
 )
 
-// TestWaitingRuns checks that all runs are there, and use few bytes each, after
+// TestWaitingRuns checks that all runs are there, and use no memory, after
 // they were started, after a restart, after random answers, and after a kill
 // -9.
 func TestWaitingRuns(t *testing.T) {
@@ -69,12 +66,8 @@ func TestWaitingRuns(t *testing.T) {
 			for _, phase := range []string{"filled", "restarted", "killed"} {
 				f := runPhaseInChild(t, phase, dir, n)
 				logFigures(t, phase, f)
-				for name, most := range map[string]float64{
-					"resident-MB": baseMB + float64(n)*evictedBytes/(1<<20), "at-most-MB": peakMB + float64(n)*peakBytes/(1<<20),
-				} {
-					if f[name] > most && !raceEnabled {
-						t.Errorf("%s: %s is %.0f, want at most %.0f", phase, name, f[name], most)
-					}
+				if f["at-most-MB"] > maxMB && !raceEnabled {
+					t.Errorf("%s: it took %.0f MB of memory, want at most %d", phase, f["at-most-MB"], maxMB)
 				}
 				if os.Getenv("BEAM_MILLION") == "" {
 					continue
@@ -104,7 +97,7 @@ func TestResidentWaitingRuns(t *testing.T) {
 func runPhaseInChild(t *testing.T, phase, dir string, n int) map[string]float64 {
 	t.Helper()
 	cmd := exec.Command(os.Args[0])
-	cmd.Env = append(os.Environ(), phaseVar+"="+phase, dirVar+"="+dir, fmt.Sprint(runsVar, "=", n), "GOMEMLIMIT=1280MiB") // as Beam has it
+	cmd.Env = append(os.Environ(), phaseVar+"="+phase, dirVar+"="+dir, fmt.Sprint(runsVar, "=", n))
 	cmd.Stderr = t.Output()
 	out, err := cmd.Output()
 	var figures map[string]float64
