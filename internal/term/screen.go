@@ -84,13 +84,6 @@ func (s *Screen) endLine() {
 	}
 }
 
-// EndStream ends the line of a streamed text.
-func (s *Screen) EndStream() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.endLine()
-}
-
 // SetStatus sets what draws the status line; nil removes the line.
 func (s *Screen) SetStatus(draw func(width int) string) {
 	s.mu.Lock()

@@ -113,9 +113,6 @@ func (x *Call) Refuse(status int, message string, headers ...string) {
 	x.JSON(status, `{"error":{"message":`+string(raw)+`}}`, headers...)
 }
 
-// SetHeader sets a header of the response, before anything else is sent.
-func (x *Call) SetHeader(name, value string) { x.w.Header().Set(name, value) }
-
 // Cut breaks the connection.
 func (x *Call) Cut() { panic(http.ErrAbortHandler) }
 
