@@ -35,6 +35,7 @@ var compiled = []string{"snippets_test.go", "../examples/hello/main.go", "../bea
 // checks are the tests of blocks, by language.
 var checks = map[string]func(*testing.T, block){
 	"go": checkCompiled, "": checkCompiled, "json": checkJSON, "sh": checkShell, "console": checkConsole,
+	"mermaid": checkStates,
 }
 
 // Every block of code is compiled, parsed or run.
