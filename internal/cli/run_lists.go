@@ -145,8 +145,10 @@ func askRows(list []engine.OpenAsk) [][]string {
 		if a.Unanswerable {
 			text = a.ExcludedReason() + " " + text
 		}
-		if a.Lost {
-			text += " · " + a.LostNote()
+		for _, note := range []string{a.Question.Note, a.LostNote()} {
+			if note != "" {
+				text += " · " + note
+			}
 		}
 		rows = append(rows, []string{a.ID, a.Photon, string(a.Question.Kind), humanize.Ago(time.Since(a.Since)), deadline, text})
 	}

@@ -94,13 +94,13 @@ type (
 		Pause string       `json:"pause,omitempty"` // why it does nothing although no question is open
 	}
 	waitingAsk struct {
-		ID       string `json:"id"`
-		Message  string `json:"message"`
-		URL      string `json:"url"`
-		For      string `json:"for,omitempty"`  // who is to answer, if the client's user may not
-		Lost     bool   `json:"lost,omitempty"` // if Beam restarts
-		shown    string // the titles of what the question shows
-		lostNote string // says so
+		ID      string `json:"id"`
+		Message string `json:"message"`
+		URL     string `json:"url"`
+		For     string `json:"for,omitempty"`  // who is to answer, if the client's user may not
+		Lost    bool   `json:"lost,omitempty"` // if Beam restarts
+		shown   string // the titles of what the question shows
+		notes   []string
 	}
 )
 
@@ -138,7 +138,7 @@ func (c *call) newWaitingRun(info engine.Info) (waitingRun, error) {
 		if err != nil && !c.asksInChat() {
 			return run, err
 		}
-		w := waitingAsk{ID: a.ID, Message: msg.LineSaidBy(a.Question, info.Photon), URL: address, Lost: a.Lost, lostNote: a.LostNote(), shown: msg.EvidenceTitles(a.Question)}
+		w := waitingAsk{ID: a.ID, Message: msg.LineSaidBy(a.Question, info.Photon), URL: address, Lost: a.Lost, notes: []string{a.Question.Note, a.LostNote()}, shown: msg.EvidenceTitles(a.Question)}
 		if a.Excluded {
 			w.For = a.For
 		}
@@ -161,8 +161,10 @@ func describeQuestions(asks []waitingAsk) string {
 		if a.URL != "" {
 			fmt.Fprintf(&text, "Answer at: %s\n", a.URL)
 		}
-		if a.Lost {
-			text.WriteString(a.lostNote + "\n")
+		for _, note := range a.notes {
+			if note != "" {
+				text.WriteString(note + "\n")
+			}
 		}
 	}
 	return text.String()

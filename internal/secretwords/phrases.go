@@ -10,7 +10,7 @@ var secrets = list(`
 	*password*, *passwd*, *passphrase*, *passcode*, pass word, pass phrase, pass code, pw, pwd, login key
 	api key, *apikey*, private key, *privatekey*, secret key, *secretkey*, access key, *accesskey*, signing key, encryption key, account key, ssh key, deploy key, license key
 	access token, *accesstoken*, refresh token, auth token, api token, bearer token, session token, id token, client secret, *clientsecret*, app secret, webhook secret, session cookie, session id
-	personal access token, bot token, recovery code, backup code, security code, verification code, authentication code, authenticator code, login code, sign in code, one time code, one time password, two factor code, 2fa code, mfa code, sms code, auth code, otp code, unlock code
+	personal access token, github pat, gitlab pat, bankid kod, bankid code, bot token, recovery code, backup code, security code, verification code, authentication code, authenticator code, login code, sign in code, one time code, one time password, two factor code, 2fa code, mfa code, sms code, auth code, otp code, unlock code
 	card number, credit card, debit card, card verification, cvv, cvc, cvv2, pin code, pin number, card pin, bank pin, social security, ssn, atm pin
 	seed phrase, recovery phrase, secret phrase, mnemonic phrase, backup phrase, wallet words, seed words, recovery words, recovery key, master key
 	the 12 words, the 24 words, the twelve words, your 12 words, your 24 words, all 24 words, die 12 Wörter, die 24 Wörter, les 12 mots, les 24 mots, las 12 palabras, las 24 palabras, as 12 palavras, as 24 palavras, le 12 parole, le 24 parole, 12 słów, 24 słowa
@@ -79,7 +79,7 @@ var codes = list(`
 
 // sources are where secrets come from.
 var sources = list(`
-	texted, text message, sms, by text, one time, onetime, single use, authenticator, two factor, 2 factor, 2fa, mfa, wallet, metamask, ledger, seed, ssh, dotenv, env file, netrc, keychain, kubeconfig, arquivo env, archivo env, fichier env, env Datei, id rsa, sent to your phone, sent to your email, sent to your mobile, from your phone, app shows, back of your card, back of the card, security app, banking app, bank sent, bank texted, whatsapp message, gpg, pgp
+	texted, text message, sms, by text, one time, onetime, single use, authenticator, two factor, 2 factor, 2fa, mfa, wallet, metamask, ledger, seed, ssh, dotenv, env file, netrc, keychain, kubeconfig, arquivo env, archivo env, fichier env, env Datei, id rsa, sent to your phone, sent to your email, sent to your mobile, from your phone, app shows, back of your card, back of the card, security app, banking app, bank sent, bank texted, whatsapp message, gpg, pgp, keyfob, key fob
 	per SMS, Authentifizierung*, Authenticator, Brieftasche, Wallet, Handy geschickt, Kartenrückseite, Rückseite, einmalig*
 	par SMS, portefeuille, usage unique, authentification*, au dos
 	por SMS, mensaje de texto, al móvil, a tu móvil, a su móvil, al teléfono, billetera, monedero, cartera cripto, un solo uso, autenticación*, reverso

@@ -40,11 +40,11 @@ func ChangedNote(by string) string {
 }
 
 // heading returns the message of a question, and until when it can be answered. The message's
-// further lines have a bar, so that they can't look like what follows.
+// further lines, and all of another server's, have a bar, so that they can't look like what follows.
 func (q *Question) heading(style styles, width int) string {
 	text := style.paint(bold+";"+yellow, "? ")
 	if q.Server != "" {
-		text += wrap(cleantext.Line(runlog.Asker(q.Question, q.Photon))+" asks:", width-2) + "\n  "
+		text += wrap(cleantext.Line(runlog.Asker(q.Question, q.Photon))+" asks:", width-2) + "\n│ "
 	}
 	text += style.paint(bold, strings.ReplaceAll(wrap(cleantext.Text(q.Message), width-2), "\n", "\n│ ")) + "\n"
 	if q.Note != "" {

@@ -11,6 +11,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
 	"time"
 
@@ -136,11 +137,16 @@ func (s *Sessions) Begin(w http.ResponseWriter, r *http.Request) (generators.Cal
 	return s.callerOf(session), nil
 }
 
-// Renew renews the cookie of a session that is in use, if it is due.
+// Renew renews the cookie of a session that is in use, if it is due. If its person has ended it
+// elsewhere, nothing of that person remains in it, since the end is forgotten once the session
+// would have expired.
 func (s *Sessions) Renew(w http.ResponseWriter, r *http.Request) error {
 	session := s.load(r)
 	if sessionID(session) == "" || !isRenewalDue(session) {
 		return nil
+	}
+	if s.callerOf(session).ID == callers.Session(sessionID(session)).ID {
+		maps.DeleteFunc(session.Values, func(member, _ any) bool { return member != memberID })
 	}
 	return s.save(w, r, session)
 }

@@ -928,11 +928,11 @@ func InboxList(p InboxPage) templ.Component {
 						return templ_7745c5c3_Err
 					}
 				}
-				if a.Lost && !a.Open {
+				if notes := a.notes(); notes != "" {
 					var templ_7745c5c3_Var46 string
-					templ_7745c5c3_Var46, templ_7745c5c3_Err = templ.JoinStringErrs("· " + a.LostNote())
+					templ_7745c5c3_Var46, templ_7745c5c3_Err = templ.JoinStringErrs(notes)
 					if templ_7745c5c3_Err != nil {
-						return templ.Error{Err: templ_7745c5c3_Err, FileName: `lists.templ`, Line: 164, Col: 31}
+						return templ.Error{Err: templ_7745c5c3_Err, FileName: `lists.templ`, Line: 164, Col: 16}
 					}
 					_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var46))
 					if templ_7745c5c3_Err != nil {

@@ -1,6 +1,8 @@
 package ui
 
 import (
+	"strings"
+
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/engine"
@@ -52,6 +54,21 @@ type InboxLine struct {
 // canOpen reports whether the inbox can show the question's form.
 func (l *InboxLine) canOpen() bool {
 	return l.Question != nil && l.Question.Kind != ask.KindSample && !hasShadowingField(l.Question.Fields)
+}
+
+// notes are what Beam says about the question, unless its form does.
+func (l *InboxLine) notes() string {
+	var notes []string
+	if l.Question != nil && l.Question.Note != "" {
+		notes = append(notes, "· "+l.Question.Note)
+	}
+	if note := l.LostNote(); note != "" {
+		notes = append(notes, "· "+note)
+	}
+	if l.Open {
+		return ""
+	}
+	return strings.Join(notes, " ")
 }
 
 // pageLabel is the text of the link to the page that has the question.

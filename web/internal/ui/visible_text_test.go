@@ -49,7 +49,7 @@ func TestPagesNameWhoAsks(t *testing.T) {
 			if has := strings.Contains(got, want); !has && (name != "chat" || q.Server != "") || q.Server != "" && strings.Contains(got, "Beam security") {
 				t.Errorf("%s of %s: %s", name, want, got)
 			}
-			if strings.Contains(got, "It may be another") != (q.Note != "" && (name == "page" || name == "chat")) {
+			if strings.Contains(got, "It may be another") != (q.Note != "" && (name == "page" || name == "chat" || name == "inbox")) {
 				t.Errorf("%s of %s: Beam's note is in %s", name, want, got)
 			}
 		}
