@@ -105,7 +105,8 @@ func (r entryEffects) Answered(_ runlog.Entry, answered runlog.Answered) error {
 		r.engine.meter.AskAnswered(action, answered.Surface, r.observeSettlement(answered.AskSeq, string(action), answered.Surface))
 	}
 	if answered.Sealed != nil && r.worker == nil {
-		r.masked.Store(nil) // there is one more
+		r.secretAnswers.Add(1)
+		r.masked.Store(nil)
 	}
 	if r.change.Settled != nil {
 		r.settleAsk(r.findOpenAsk(answered.AskSeq), func(r *trackedRun) generators.Reply { return r.answeredReply(answered) })

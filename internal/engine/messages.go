@@ -58,7 +58,7 @@ func (r *trackedRun) maskedSecrets() ([]secret, error) {
 	if secrets := r.masked.Load(); secrets != nil {
 		return *secrets, nil
 	}
-	secrets := &noSecrets
+	known, secrets := r.secretAnswers.Load(), &noSecrets
 	if r.engine.keys.Has(r.id) || r.ended.Load() { // the end deletes the key
 		recorded, err := r.readSecrets()
 		if err != nil {
@@ -66,7 +66,10 @@ func (r *trackedRun) maskedSecrets() ([]secret, error) {
 		}
 		secrets = &recorded
 	}
-	r.masked.CompareAndSwap(nil, secrets)
+	if r.masked.CompareAndSwap(nil, secrets) && r.secretAnswers.Load() != known { // one more came meanwhile
+		r.masked.CompareAndSwap(secrets, nil)
+		return r.maskedSecrets()
+	}
 	if latest := r.masked.Load(); latest != nil {
 		secrets = latest
 	}

@@ -203,7 +203,7 @@ func (e *Engine) PauseDeletion() (release func()) {
 	})
 }
 
-// deletions are those of runs: one happens at a time, and none while they are paused.
+// deletions are those of runs: one caller deletes at a time, and none while they are paused.
 type deletions struct {
 	mu     sync.Mutex // held during a deletion
 	pauses int

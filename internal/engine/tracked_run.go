@@ -33,6 +33,8 @@ type trackedRun struct {
 	// masked are the secrets that are masked in the run's messages; nil if they are yet to be
 	// read from the log.
 	masked atomic.Pointer[[]secret]
+	// secretAnswers counts those that came while no generator was here.
+	secretAnswers atomic.Int64
 
 	// ended means that the run's end is recorded, for those who may not take mu.
 	ended atomic.Bool

@@ -4,8 +4,8 @@ import "context"
 
 // A checkpoint copies the write-ahead log into the database. The log begins anew when all of
 // it was copied and nobody reads it. The writer goes on meanwhile, but when the log has become
-// too long: then it waits for the rest to be copied, and for a moment for those that read the
-// log. Who reads longer makes it grow.
+// too long: then it waits for the rest to be copied and synced, and for up to maxReadTime for
+// those that read the log. Who reads longer makes it grow.
 const (
 	checkpointBytes = 4 << 20
 	maxWALBytes     = 16 << 20

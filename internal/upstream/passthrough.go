@@ -5,9 +5,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/cleantext"
 	"github.com/photon-beam/beam/internal/clientsession"
 	"github.com/photon-beam/beam/internal/mcp/client"
 	"github.com/photon-beam/beam/internal/mcp/message"
@@ -204,7 +206,7 @@ func (p *passthrough) tell(n client.Notification) {
 			Message         string
 		}
 		if json.Unmarshal(n.Params, &progress) == nil {
-			p.yield(generators.Progress(progress.Progress, progress.Total, p.upstream.text(progress.Message)))
+			p.yield(generators.Progress(progress.Progress, progress.Total, p.upstream.said(progress.Message)))
 		}
 	case "notifications/message":
 		var log struct {
@@ -213,12 +215,12 @@ func (p *passthrough) tell(n client.Notification) {
 			Data   json.RawMessage
 		}
 		if json.Unmarshal(n.Params, &log) == nil && len(log.Data) > 0 {
-			p.yield(&generators.LogEvent{Level: log.Level, Logger: p.upstream.text(log.Logger), Data: log.Data})
+			p.yield(&generators.LogEvent{Level: log.Level, Logger: p.upstream.said(log.Logger), Data: log.Data})
 		}
 	case "notifications/tasks/status":
 		var status struct{ StatusMessage string }
 		if json.Unmarshal(n.Params, &status) == nil && status.StatusMessage != "" {
-			p.yield(generators.Status(p.upstream.text(status.StatusMessage)))
+			p.yield(generators.Status(p.upstream.said(status.StatusMessage)))
 		}
 	}
 }
@@ -243,6 +245,16 @@ func (p *passthrough) tellMetadata(n client.Notification) {
 
 // maxText is the size of a text of an upstream that is an event, in bytes.
 const maxText = 4 << 10
+
+// said is text, but says who says what could pass for Beam's: its progress tells clients where
+// to answer.
+func (u *Upstream) said(s string) string {
+	text := u.text(s)
+	if bare := cleantext.Skeleton(text); strings.Contains(bare, "beam") || strings.Contains(bare, "answer at") {
+		return "The server " + u.server.Name + " says: " + text
+	}
+	return text
+}
 
 // text returns a text of the upstream as a run shows it.
 func (u *Upstream) text(s string) string { return cleanLine(s, maxText) }
