@@ -69,7 +69,10 @@ func (p *program) start() {
 		p.addr = programtest.FreeAddress(p.t)
 	}
 	var err error
-	if !programtest.Poll(func() bool { err = p.tryStart(); return !errors.Is(err, errFolderInUse) }) || err != nil {
+	for !programtest.Poll(func() bool { err = p.tryStart(); return !errors.Is(err, errFolderInUse) }) {
+		p.t.Log("a backup of a large folder takes its time")
+	}
+	if err != nil {
 		p.t.Fatal("the program didn't start:", err)
 	}
 }
