@@ -86,9 +86,16 @@ func (f *DataFolder) replaceOldLog(ctx context.Context, logger *slog.Logger, fil
 		return err
 	}
 	f.reach("the format is raised")
+	state, err := f.readOldState(logger)
+	if err != nil {
+		return err
+	}
 	var commits int64
-	err := f.buildStore(ctx, logger, func(s *store.Store) error {
+	err = f.buildStore(ctx, logger, func(s *store.Store) error {
 		err := fill(s)
+		if err == nil {
+			err = f.copyOldState(ctx, state, s.State())
+		}
 		commits = s.Commits()
 		return err
 	})

@@ -18,7 +18,9 @@ import (
 	"github.com/photon-beam/beam/internal/runlist"
 	"github.com/photon-beam/beam/internal/runlog"
 	"github.com/photon-beam/beam/internal/runstate"
+	"github.com/photon-beam/beam/internal/smallstate"
 	"github.com/photon-beam/beam/internal/store"
+	"github.com/photon-beam/beam/web/identity"
 )
 
 // salvageFolder has a copy of a damaged store while it is read.
@@ -144,7 +146,9 @@ func (r *repairer) repairStore(ctx context.Context, apply bool) error {
 			r.Damaged[run.ID] = run.Damage.Error()
 		}
 	}
-	err = r.buildStore(ctx, r.logger, func(s *store.Store) error { return r.fill(ctx, s, l) })
+	err = r.buildStore(ctx, r.logger, func(s *store.Store) error {
+		return errors.Join(r.copyState(ctx, s.State(), old), r.fill(ctx, s, l))
+	})
 	if err = errors.Join(err, old.Close()); err != nil || !apply {
 		return err
 	}
@@ -152,6 +156,34 @@ func (r *repairer) repairStore(ctx context.Context, apply bool) error {
 		return err
 	}
 	return r.installStore(r.aside())
+}
+
+// copyState copies the small state that can be read. If a sign-out may be missing, or the session
+// keys can't be decrypted, these are left out, so that the next start makes new ones.
+func (r *repairer) copyState(ctx context.Context, s smallstate.Store, old *store.Salvage) error {
+	for _, c := range old.State {
+		if _, err := s.Apply(ctx, c); err != nil {
+			return err
+		}
+	}
+	if !old.StateComplete {
+		r.Problems = append(r.Problems, "some of what was accepted, signed out or told can't be read")
+	}
+	_, sealed := errors.AsType[*identity.SealError](r.keyStore(s).Check(ctx))
+	if old.StateComplete && old.LostCommits == 0 && !sealed {
+		return nil
+	}
+	for _, bucket := range identity.Buckets() {
+		if err := (smallstate.Bucket{Store: s, Name: bucket}).DeleteIf(ctx, func(smallstate.Value) bool { return true }); err != nil {
+			return err
+		}
+	}
+	r.Problems = append(r.Problems, "there will be new session keys: everybody signs in again, and calls that MCP clients go on with by a state of their own can't go on")
+	r.leftovers = append(r.leftovers, oldKeysFile)
+	if sealed {
+		r.leftovers = append(r.leftovers, sealFile)
+	}
+	return nil
 }
 
 // describeStore notes what a store lacks beyond single runs.

@@ -32,6 +32,7 @@ type writer struct {
 	// synced says that commits sync the file.
 	synced bool
 	heads  digest
+	values nullDigest // of all rows of state
 	// garbage means that entries of deleted runs, or free pages, are left.
 	garbage     bool
 	lastCleanup time.Time
@@ -73,7 +74,7 @@ func (w *writer) connect(ctx context.Context) (err error) {
 
 func (w *writer) readMeta(ctx context.Context) error {
 	var commits int64
-	if err := w.conn.QueryRowContext(ctx, "SELECT id, commits, heads FROM meta").Scan(&w.id, &commits, &w.heads); err != nil {
+	if err := w.conn.QueryRowContext(ctx, "SELECT id, commits, heads, state FROM meta").Scan(&w.id, &commits, &w.heads, &w.values); err != nil {
 		if errors.Is(err, sql.ErrNoRows) {
 			err = fmt.Errorf("%w: it has no number of commits", runlog.ErrCorrupt)
 		}
@@ -159,7 +160,7 @@ func (w *writer) do(requests []*request) {
 func (w *writer) finish(requests []*request, err error) {
 	for _, q := range requests {
 		if err != nil {
-			q.last, q.err = 0, err
+			q.last, q.applied, q.err = 0, false, err
 			if q.run != "" {
 				q.err = fmt.Errorf("appending to run %s: %w", q.run, err)
 			}
@@ -177,8 +178,11 @@ func (w *writer) tryGroup(requests []*request) error {
 		g.publish()
 		return nil
 	}
-	err = w.store.explain(err)
 	w.forget()
+	if errors.Is(err, errStateChanged) {
+		return err
+	}
+	err = w.store.explain(err)
 	uncertain := false
 	if g.committing {
 		if committed, findErr := w.findCommitted(requests); findErr != nil {
@@ -237,6 +241,9 @@ func (w *writer) findCommitted(requests []*request) (bool, error) {
 		return false, err
 	}
 	for _, q := range requests {
+		if q.applied {
+			return w.isApplied(q)
+		}
 		if len(q.entries) == 0 || q.err != nil {
 			continue
 		}

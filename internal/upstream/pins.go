@@ -2,18 +2,16 @@ package upstream
 
 import (
 	"bytes"
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
-	"os"
-	"path/filepath"
 	"sync"
 	"time"
 
-	"github.com/photon-beam/beam/internal/atomicfile"
+	"github.com/photon-beam/beam/internal/smallstate"
 	"github.com/photon-beam/beam/internal/upstream/catalogue"
 )
 
@@ -23,7 +21,7 @@ import (
 // goroutines.
 type Pins struct {
 	upstream string
-	file     string // empty to keep them in memory
+	stored   smallstate.Bucket
 
 	mu    sync.Mutex
 	known bool // the upstream was seen before
@@ -31,6 +29,8 @@ type Pins struct {
 	// upstream's own may become one of those.
 	pins map[string]pin
 	kept int // bytes of their definitions
+	// unstored has what is stored of those that are yet to be stored.
+	unstored map[string][]byte
 }
 
 // A pin is what was accepted of a tool.
@@ -41,6 +41,8 @@ type pin struct {
 	Added      bool            `json:"added,omitempty"` // it came after the upstream was first seen
 	// Changed is when another definition was first seen; zero if none is held back.
 	Changed time.Time `json:"changed,omitzero"`
+
+	raw []byte // its JSON
 }
 
 // Limits on what is remembered of an upstream. Of what is beyond them, the digest is: a
@@ -51,45 +53,58 @@ const (
 	maxPinDefinitions = 4 << 20  // bytes of all definitions
 )
 
-// pinFolder is the folder in the data folder that has a file for each upstream.
-const pinFolder = "upstreams"
+// seenKey is the key that says that the upstream was seen before. No name of a tool is like that.
+const seenKey = "."
 
-// OpenPins reads the pins of an upstream in a data folder. If dir is empty, they are
-// kept in memory.
-func OpenPins(dir, upstream string) (*Pins, error) {
-	p := &Pins{upstream: upstream, pins: make(map[string]pin)}
-	if dir == "" {
-		return p, nil
-	}
-	p.file = pinFile(dir, upstream)
-	raw, err := os.ReadFile(p.file)
-	if errors.Is(err, fs.ErrNotExist) {
-		return p, nil
-	}
-	if err == nil {
-		err = json.Unmarshal(raw, &p.pins)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("what was accepted of the tools of %q can't be read (remove %s to accept them as they are): %w", upstream, p.file, err)
-	}
-	for _, known := range p.pins {
-		p.kept += len(known.Definition)
-	}
-	p.known = true
-	return p, nil
+// PinsBucket returns the name of the bucket that has the pins of an upstream, by the names of
+// the tools.
+func PinsBucket(upstream string) string { return "pins/" + upstream }
+
+// OpenPins reads the pins of an upstream.
+func OpenPins(s smallstate.Store, upstream string) (*Pins, error) {
+	p := &Pins{upstream: upstream, stored: smallstate.Bucket{Store: s, Name: PinsBucket(upstream)}}
+	return p, p.load()
 }
 
-func pinFile(dir, upstream string) string {
-	return filepath.Join(dir, pinFolder, upstream+".json")
+// load reads the pins. Callers hold mu.
+func (p *Pins) load() error {
+	pins, kept, seen := make(map[string]pin), 0, false
+	for v, err := range p.stored.All(context.Background()) {
+		if err == nil && v.Key == seenKey {
+			seen = true
+			continue
+		}
+		known := pin{raw: v.Value}
+		if err == nil {
+			err = json.Unmarshal(v.Value, &known)
+		}
+		if err != nil {
+			return fmt.Errorf("what was accepted of the tools of %q can't be read: %w", p.upstream, err)
+		}
+		pins[v.Key] = known
+		kept += len(known.Definition)
+	}
+	p.pins, p.kept, p.known, p.unstored = pins, kept, seen, make(map[string][]byte)
+	return nil
 }
 
 // RemovePins forgets what was accepted of an upstream's tools.
-func RemovePins(dir, upstream string) error {
-	err := os.Remove(pinFile(dir, upstream))
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
+func RemovePins(ctx context.Context, s smallstate.Store, upstream string) error {
+	return smallstate.Bucket{Store: s, Name: PinsBucket(upstream)}.DeleteIf(ctx, func(smallstate.Value) bool { return true })
+}
+
+// OldPins returns the values of the bucket for the file in which earlier versions kept them.
+func OldPins(file []byte) (values []smallstate.Value, err error) {
+	var pins map[string]json.RawMessage
+	err = json.Unmarshal(file, &pins)
+	for name, raw := range pins {
+		var known pin
+		if err == nil {
+			err = json.Unmarshal(raw, &known)
+		}
+		values = append(values, smallstate.Value{Key: name, Value: raw})
 	}
-	return err
+	return append(values, smallstate.Value{Key: seenKey, Value: []byte{1}}), err
 }
 
 // review pins tools that weren't seen before and compares the others with their
@@ -98,7 +113,10 @@ func RemovePins(dir, upstream string) error {
 func (p *Pins) review(tools []*ToolStatus) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	now, changed := time.Now().UTC().Round(0), !p.known
+	now := time.Now().UTC().Round(0)
+	if !p.known {
+		p.unstored[seenKey] = nil
+	}
 	taken := make(map[string]bool) // names of tools that are as they were accepted
 	for _, t := range tools {
 		definition, digest := digestTool(t.Raw)
@@ -114,13 +132,13 @@ func (p *Pins) review(tools []*ToolStatus) error {
 		case !ok:
 			known = p.newPin(digest, definition, now)
 			known.Added = p.known
-			p.pins[name], changed = known, true
+			p.set(name, known)
 		case known.Digest == digest && !known.Changed.IsZero():
 			known.Changed = time.Time{} // it is again what was accepted
-			p.pins[name], changed = known, true
+			p.set(name, known)
 		case known.Digest != digest && known.Changed.IsZero():
 			known.Changed = now
-			p.pins[name], changed = known, true
+			p.set(name, known)
 		}
 		if known.Added {
 			t.Added = known.Since
@@ -132,10 +150,25 @@ func (p *Pins) review(tools []*ToolStatus) error {
 		}
 	}
 	p.known = true
-	if !changed {
-		return nil
-	}
 	return p.store()
+}
+
+// set replaces a pin, which store then stores. Callers hold mu.
+func (p *Pins) set(name string, to pin) {
+	p.changing(name)
+	raw, err := json.Marshal(to)
+	if err != nil {
+		panic(err) // definitions are JSON
+	}
+	to.raw = raw
+	p.pins[name] = to
+}
+
+// changing notes what is stored of a pin that is about to change. Callers hold mu.
+func (p *Pins) changing(name string) {
+	if _, noted := p.unstored[name]; !noted {
+		p.unstored[name] = p.pins[name].raw
+	}
 }
 
 // newPin returns a pin, whose definition then counts as kept. Callers hold mu.
@@ -158,14 +191,13 @@ func (p *Pins) accept(name string, raw json.RawMessage) error {
 	name = catalogue.JoinName(p.upstream, name)
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	old, kept := p.pins[name], p.kept
+	old := p.pins[name]
 	p.kept -= len(old.Definition)
 	accepted := p.newPin(digest, definition, time.Now().UTC().Round(0))
 	accepted.Added, accepted.Since = old.Added, old.Since
-	p.pins[name] = accepted
+	p.set(name, accepted)
 	if err := p.store(); err != nil {
-		p.pins[name], p.kept = old, kept
-		return err
+		return errors.Join(err, p.load())
 	}
 	return nil
 }
@@ -186,25 +218,36 @@ func (p *Pins) forgetAbsent(listed map[string]*ToolStatus) (bool, error) {
 	for name, known := range p.pins {
 		if !names[name] {
 			p.kept -= len(known.Definition)
+			p.changing(name)
 			delete(p.pins, name)
 		}
 	}
 	return true, p.store()
 }
 
-// store writes the pins. Callers hold mu.
+// store stores what has changed. If another process has changed one, too, that counts. Callers
+// hold mu.
 func (p *Pins) store() error {
-	if p.file == "" {
+	var changes []smallstate.Change
+	for name, was := range p.unstored {
+		now := p.pins[name].raw
+		if name == seenKey {
+			now = []byte{1}
+		}
+		changes = append(changes, p.stored.Change(name, was, now))
+	}
+	if len(changes) == 0 {
 		return nil
 	}
-	raw, err := json.Marshal(p.pins)
-	if err == nil {
-		err = atomicfile.MakeDir(filepath.Dir(p.file))
+	applied, err := p.stored.Store.Apply(context.Background(), changes...)
+	switch {
+	case err != nil:
+		return err // the next call tries again
+	case !applied:
+		return errors.Join(errors.New("another process has changed what is accepted"), p.load())
 	}
-	if err == nil {
-		err = atomicfile.Write(p.file, raw)
-	}
-	return err
+	clear(p.unstored)
+	return nil
 }
 
 // pinnedMembers are the members of a tool that are pinned: what tells a person, a model

@@ -63,8 +63,7 @@ type SessionConfig struct {
 // NewSessions returns sessions.
 func NewSessions(c SessionConfig) *Sessions {
 	k, token := c.Keys, c.Token
-	s := &Sessions{store: gorilla.NewCookieStore(k.Signing, k.Sealing), cookieName: "beam_" + k.ID, site: c.Site, links: c.Site.Path, token: token, required: c.Required, users: c.Users, trustsPersons: c.Persons}
-	s.signOuts.keys = k
+	s := &Sessions{store: gorilla.NewCookieStore(k.Signing, k.Sealing), cookieName: "beam_" + k.ID, site: c.Site, links: c.Site.Path, token: token, required: c.Required, users: c.Users, trustsPersons: c.Persons, signOuts: k.signOuts}
 	s.store.MaxAge(int(sessionLifetime.Seconds()))
 	for _, c := range s.store.Codecs {
 		if c, ok := c.(*securecookie.SecureCookie); ok {
@@ -290,6 +289,10 @@ func (s *Sessions) grant(w http.ResponseWriter, r *http.Request, id string, memb
 	for name, value := range members {
 		session.Values[name] = value
 	}
-	session.Values[memberBegan] = s.signOuts.nextStart(id)
+	began, err := s.signOuts.nextStart(id)
+	if err != nil {
+		return err
+	}
+	session.Values[memberBegan] = began
 	return s.save(w, r, session)
 }
