@@ -1,15 +1,15 @@
 package app
 
 import (
-	"bufio"
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io/fs"
 	"log/slog"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -95,9 +95,9 @@ func (f *DataFolder) readOldMarks(o *oldState, _ *slog.Logger) error {
 
 func (f *DataFolder) readOldAsks(o *oldState, _ *slog.Logger) error {
 	raw, err := f.readOldFile(o, oldAsksFile)
-	for lines := bufio.NewScanner(bytes.NewReader(raw)); lines.Scan(); {
-		if lines.Text() != "" {
-			o.add(webhook.RecordBucket, smallstate.Value{Key: lines.Text(), Value: []byte{1}})
+	for line := range strings.Lines(string(raw)) {
+		if line = strings.TrimSpace(line); line != "" {
+			o.add(webhook.RecordBucket, smallstate.Value{Key: line, Value: []byte{1}})
 		}
 	}
 	return err
@@ -159,9 +159,9 @@ func (f *DataFolder) oldPins(name string) (values []smallstate.Value, err error)
 	return values, err
 }
 
-// copyOldState copies what the files have to a store, a bucket at a time. A bucket that has
-// something is left as it is: a process was killed before it could delete the files, or an earlier
-// version was started by mistake, and made new ones.
+// copyOldState copies what the files have to a store, and notes which buckets are copied: what is
+// removed from those later, or what an earlier version that was started by mistake writes, isn't
+// copied again.
 func (f *DataFolder) copyOldState(ctx context.Context, o oldState, s smallstate.Store) error {
 	if o.keys != nil {
 		if err := f.keyStore(s).Import(ctx, o.keys); err != nil {
@@ -169,24 +169,52 @@ func (f *DataFolder) copyOldState(ctx context.Context, o oldState, s smallstate.
 		}
 		f.reach("the session keys are copied")
 	}
+	copied := smallstate.Bucket{Store: s, Name: "old-files"}
 	for bucket, values := range o.buckets {
-		existing, err := s.List(ctx, bucket, "", 1)
-		if err != nil {
-			return err
-		}
-		if len(existing) > 0 {
+		if done, err := copied.Get(ctx, bucket); err != nil || done != nil {
+			if err != nil {
+				return err
+			}
 			continue
 		}
-		var changes []smallstate.Change
-		for key, value := range values {
-			changes = append(changes, smallstate.Change{Bucket: bucket, Key: key, New: value})
-		}
-		if _, err := s.Apply(ctx, changes...); err != nil {
+		if err := f.copyOldBucket(ctx, smallstate.Bucket{Store: s, Name: bucket}, values); err != nil {
 			return err
 		}
 		f.reach("copied " + bucket)
+		if _, err := copied.Add(ctx, bucket, []byte{1}); err != nil {
+			return err
+		}
 	}
 	return nil
+}
+
+// copyOldBucket adds values to a bucket, some at a time.
+func (f *DataFolder) copyOldBucket(ctx context.Context, b smallstate.Bucket, values map[string][]byte) error {
+	const most = 1 << 20 // bytes at once
+	var changes []smallstate.Change
+	size := 0
+	apply := func() error {
+		_, err := b.Store.Apply(ctx, changes...)
+		changes, size = changes[:0], 0
+		f.reach("copied a part of " + b.Name)
+		return err
+	}
+	for _, key := range slices.Sorted(maps.Keys(values)) {
+		there, err := b.Get(ctx, key) // a process was killed after it had copied that
+		if err != nil {
+			return err
+		}
+		if there != nil {
+			continue
+		}
+		changes = append(changes, b.Change(key, nil, values[key]))
+		if size += len(key) + len(values[key]); size >= most {
+			if err := apply(); err != nil {
+				return err
+			}
+		}
+	}
+	return apply()
 }
 
 // adoptOldState copies the files to the folder's store, and deletes them, unless the earlier

@@ -185,7 +185,7 @@ func (w *writer) tryGroup(requests []*request) error {
 	err = w.store.explain(err)
 	uncertain := false
 	if g.committing {
-		if committed, findErr := w.findCommitted(requests); findErr != nil {
+		if committed, findErr := w.findCommitted(requests, w.commits.Load()+1); findErr != nil {
 			uncertain = true
 		} else if committed {
 			g.publish()
@@ -234,11 +234,15 @@ func (w *writer) disconnect() {
 	w.conn, w.synced = nil, false
 }
 
-// findCommitted reports whether the requests were committed although that failed.
-func (w *writer) findCommitted(requests []*request) (bool, error) {
+// findCommitted reports whether the requests were committed although that failed. They were to be
+// the transaction with a number.
+func (w *writer) findCommitted(requests []*request, number int64) (bool, error) {
 	ctx := context.Background()
 	if err := w.connect(ctx); err != nil {
 		return false, err
+	}
+	if w.store.files != nil {
+		return w.commits.Load() >= number, nil
 	}
 	for _, q := range requests {
 		if q.applied {

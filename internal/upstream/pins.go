@@ -8,6 +8,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -156,11 +158,13 @@ func (p *Pins) review(tools []*ToolStatus) error {
 // set replaces a pin, which store then stores. Callers hold mu.
 func (p *Pins) set(name string, to pin) {
 	p.changing(name)
-	raw, err := json.Marshal(to)
-	if err != nil {
+	var raw bytes.Buffer
+	e := json.NewEncoder(&raw)
+	e.SetEscapeHTML(false) // a definition takes no more than its limit
+	if err := e.Encode(to); err != nil {
 		panic(err) // definitions are JSON
 	}
-	to.raw = raw
+	to.raw = raw.Bytes()
 	p.pins[name] = to
 }
 
@@ -196,10 +200,14 @@ func (p *Pins) accept(name string, raw json.RawMessage) error {
 	accepted := p.newPin(digest, definition, time.Now().UTC().Round(0))
 	accepted.Added, accepted.Since = old.Added, old.Since
 	p.set(name, accepted)
-	if err := p.store(); err != nil {
-		return errors.Join(err, p.load())
+	err := p.store()
+	if _, unstored := p.unstored[name]; unstored { // the change stays held back
+		p.kept += len(old.Definition) - len(accepted.Definition)
+		if p.pins[name] = old; old.raw == nil {
+			delete(p.pins, name)
+		}
 	}
-	return nil
+	return err
 }
 
 // forgetAbsent removes the pins of tools that the upstream doesn't list any more, if there
@@ -225,28 +233,55 @@ func (p *Pins) forgetAbsent(listed map[string]*ToolStatus) (bool, error) {
 	return true, p.store()
 }
 
-// store stores what has changed. If another process has changed one, too, that counts. Callers
-// hold mu.
+// maxStored is how many bytes of pins are stored at once.
+const maxStored = 1 << 20
+
+// store stores what has changed, that the upstream was seen at last. What it can't store, the next
+// call tries again. If another process has changed a pin, too, that counts. Callers hold mu.
 func (p *Pins) store() error {
-	var changes []smallstate.Change
-	for name, was := range p.unstored {
-		now := p.pins[name].raw
-		if name == seenKey {
-			now = []byte{1}
+	names := slices.Sorted(maps.Keys(p.unstored))
+	if len(names) > 0 && names[0] == seenKey {
+		names = append(names[1:], seenKey)
+	}
+	for len(names) > 0 {
+		var changes []smallstate.Change
+		for size := 0; len(names) > len(changes) && size < maxStored; {
+			name := names[len(changes)]
+			now := p.pins[name].raw
+			if name == seenKey {
+				now = []byte{1}
+			}
+			changes = append(changes, p.stored.Change(name, p.unstored[name], now))
+			size += len(now)
 		}
-		changes = append(changes, p.stored.Change(name, was, now))
+		applied, err := p.stored.Store.Apply(context.Background(), changes...)
+		switch {
+		case err != nil:
+			return err
+		case !applied:
+			return errors.Join(errors.New("another process has changed what is accepted"), p.reload())
+		}
+		for _, c := range changes {
+			delete(p.unstored, c.Key)
+		}
+		names = names[len(changes):]
 	}
-	if len(changes) == 0 {
-		return nil
+	return nil
+}
+
+// reload reads the pins, and keeps those that aren't stored yet. Callers hold mu.
+func (p *Pins) reload() error {
+	before, unstored := p.pins, p.unstored
+	if err := p.load(); err != nil {
+		return err
 	}
-	applied, err := p.stored.Store.Apply(context.Background(), changes...)
-	switch {
-	case err != nil:
-		return err // the next call tries again
-	case !applied:
-		return errors.Join(errors.New("another process has changed what is accepted"), p.load())
+	for name := range unstored {
+		known, ok := before[name]
+		if _, stored := p.pins[name]; ok && !stored {
+			p.pins[name], p.unstored[name] = known, nil
+			p.kept += len(known.Definition)
+		}
 	}
-	clear(p.unstored)
 	return nil
 }
 
