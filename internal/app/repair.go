@@ -20,6 +20,7 @@ import (
 	"github.com/photon-beam/beam/internal/runstate"
 	"github.com/photon-beam/beam/internal/smallstate"
 	"github.com/photon-beam/beam/internal/store"
+	"github.com/photon-beam/beam/internal/upstream"
 	"github.com/photon-beam/beam/web/identity"
 )
 
@@ -169,6 +170,11 @@ func (r *repairer) copyState(ctx context.Context, s smallstate.Store, old *store
 	if !old.StateComplete {
 		r.Problems = append(r.Problems, "some of what was accepted, signed out or told can't be read")
 	}
+	if !old.StateComplete || old.LostCommits != 0 {
+		if err := r.holdTools(ctx, s, old.State); err != nil {
+			return err
+		}
+	}
 	_, sealed := errors.AsType[*identity.SealError](r.keyStore(s).Check(ctx))
 	if old.StateComplete && old.LostCommits == 0 && !sealed {
 		return nil
@@ -182,6 +188,26 @@ func (r *repairer) copyState(ctx context.Context, s smallstate.Store, old *store
 	r.leftovers = append(r.leftovers, oldKeysFile)
 	if sealed {
 		r.leftovers = append(r.leftovers, sealFile)
+	}
+	return nil
+}
+
+// holdTools makes the tools be held back of which it isn't known any more that they were accepted.
+func (r *repairer) holdTools(ctx context.Context, s smallstate.Store, state []smallstate.Change) error {
+	buckets := make(map[string]bool)
+	for _, c := range state {
+		buckets[c.Bucket] = true
+	}
+	held := false
+	for name := range buckets {
+		is, err := upstream.PinsMayBeLost(ctx, smallstate.Bucket{Store: s, Name: name})
+		if err != nil {
+			return err
+		}
+		held = held || is
+	}
+	if held {
+		r.Problems = append(r.Problems, "tools of other servers are held back until you accept them, if it isn't known that you have: beam upstream accept")
 	}
 	return nil
 }

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -27,6 +28,8 @@ type Pins struct {
 
 	mu    sync.Mutex
 	known bool // the upstream was seen before
+	// incomplete means that pins may have been lost: tools without one are held back.
+	incomplete bool
 	// pins are by the names under which Beam offers the tools. Several names of an
 	// upstream's own may become one of those.
 	pins map[string]pin
@@ -58,6 +61,21 @@ const (
 // seenKey is the key that says that the upstream was seen before. No name of a tool is like that.
 const seenKey = "."
 
+// The values of seenKey.
+var (
+	seen           = []byte{1}
+	seenIncomplete = []byte{2} // and what was accepted of it may have been lost
+)
+
+// PinsMayBeLost makes all tools without a pin be held back until somebody accepts them, of an
+// upstream whose bucket is b. It reports false if that is no bucket of pins.
+func PinsMayBeLost(ctx context.Context, b smallstate.Bucket) (bool, error) {
+	if !strings.HasPrefix(b.Name, PinsBucket("")) {
+		return false, nil
+	}
+	return true, b.Update(ctx, seenKey, func([]byte) ([]byte, error) { return seenIncomplete, nil })
+}
+
 // PinsBucket returns the name of the bucket that has the pins of an upstream, by the names of
 // the tools.
 func PinsBucket(upstream string) string { return "pins/" + upstream }
@@ -70,23 +88,23 @@ func OpenPins(s smallstate.Store, upstream string) (*Pins, error) {
 
 // load reads the pins. Callers hold mu.
 func (p *Pins) load() error {
-	pins, kept, seen := make(map[string]pin), 0, false
+	pins, kept, known, incomplete := make(map[string]pin), 0, false, false
 	for v, err := range p.stored.All(context.Background()) {
 		if err == nil && v.Key == seenKey {
-			seen = true
+			known, incomplete = true, bytes.Equal(v.Value, seenIncomplete)
 			continue
 		}
-		known := pin{raw: v.Value}
+		accepted := pin{raw: v.Value}
 		if err == nil {
-			err = json.Unmarshal(v.Value, &known)
+			err = json.Unmarshal(v.Value, &accepted)
 		}
 		if err != nil {
 			return fmt.Errorf("what was accepted of the tools of %q can't be read: %w", p.upstream, err)
 		}
-		pins[v.Key] = known
-		kept += len(known.Definition)
+		pins[v.Key] = accepted
+		kept += len(accepted.Definition)
 	}
-	p.pins, p.kept, p.known, p.unstored = pins, kept, seen, make(map[string][]byte)
+	p.pins, p.kept, p.known, p.incomplete, p.unstored = pins, kept, known, incomplete, make(map[string][]byte)
 	return nil
 }
 
@@ -106,7 +124,7 @@ func OldPins(file []byte) (values []smallstate.Value, err error) {
 		}
 		values = append(values, smallstate.Value{Key: name, Value: raw})
 	}
-	return append(values, smallstate.Value{Key: seenKey, Value: []byte{1}}), err
+	return append(values, smallstate.Value{Key: seenKey, Value: seen}), err
 }
 
 // review pins tools that weren't seen before and compares the others with their
@@ -131,6 +149,9 @@ func (p *Pins) review(tools []*ToolStatus) error {
 		case !ok && len(p.pins) >= maxPins:
 			t.Decision, t.Reason = Skipped, fmt.Sprintf("The server has had more than %d tools. To forget those that are gone, accept what it has: beam upstream accept %s", maxPins, p.upstream)
 			continue
+		case !ok && p.incomplete:
+			known = pin{Since: now, Changed: now} // of nothing
+			p.set(name, known)
 		case !ok:
 			known = p.newPin(digest, definition, now)
 			known.Added = p.known
@@ -148,6 +169,9 @@ func (p *Pins) review(tools []*ToolStatus) error {
 		t.Decision, taken[name] = Offered, known.Digest == digest
 		if known.Digest != digest {
 			t.Decision, t.Reason = Held, "It changed since it was accepted."
+			if known.Digest == "" {
+				t.Reason = "What was accepted of this server's tools has been damaged."
+			}
 			t.Change = &Change{Digest: digest, Since: known.Changed, Old: known.Definition, New: boundDefinition(definition, maxPinDefinition)}
 		}
 	}
@@ -220,8 +244,11 @@ func (p *Pins) forgetAbsent(listed map[string]*ToolStatus) (bool, error) {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	if p.incomplete {
+		p.incomplete, p.unstored[seenKey] = false, seenIncomplete
+	}
 	if len(p.pins) < maxPins {
-		return false, nil
+		return false, p.store()
 	}
 	for name, known := range p.pins {
 		if !names[name] {
@@ -249,7 +276,10 @@ func (p *Pins) store() error {
 			name := names[len(changes)]
 			now := p.pins[name].raw
 			if name == seenKey {
-				now = []byte{1}
+				now = seen
+			if p.incomplete {
+				now = seenIncomplete
+			}
 			}
 			changes = append(changes, p.stored.Change(name, p.unstored[name], now))
 			size += len(now)

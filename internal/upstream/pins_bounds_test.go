@@ -17,7 +17,7 @@ import (
 func TestPinsAreBounded(t *testing.T) {
 	state := smallstate.NewMemory()
 	p := newPolicy(t, config.Policy{}, upstream.PolicyOptions{State: state})
-	large := strings.Repeat("x", 60<<10)
+	large := strings.Repeat("<", 60<<10)
 	var last []json.RawMessage
 	for round := range 3 {
 		last = nil
@@ -45,6 +45,38 @@ func TestPinsAreBounded(t *testing.T) {
 	}
 	if got := p.Review(last)[39]; got.Decision != upstream.Offered {
 		t.Errorf("after it was accepted, the tool is %s", got.Decision)
+	}
+}
+
+// If pins may have been lost, tools that have none are held back until somebody accepts them all.
+func TestLostPins(t *testing.T) {
+	state := smallstate.NewMemory()
+	bucket := smallstate.Bucket{Store: state, Name: upstream.PinsBucket("up")}
+	tools := []json.RawMessage{tool("a", ""), tool("b", "")}
+	newPolicy(t, config.Policy{}, upstream.PolicyOptions{State: state}).Review(tools)
+	if err := bucket.Delete(t.Context(), "up__b"); err != nil {
+		t.Fatal(err)
+	}
+	if is, err := upstream.PinsMayBeLost(t.Context(), bucket); err != nil || !is {
+		t.Fatal(is, err)
+	}
+	decisions := func() [2]upstream.Decision {
+		got := newPolicy(t, config.Policy{}, upstream.PolicyOptions{State: state}).Review(tools)
+		return [2]upstream.Decision{got[0].Decision, got[1].Decision}
+	}
+	for range 2 {
+		if got := decisions(); got != [2]upstream.Decision{upstream.Offered, upstream.Held} {
+			t.Errorf("after the loss, the tools are %v", got)
+		}
+	}
+	p := newPolicy(t, config.Policy{}, upstream.PolicyOptions{State: state})
+	p.Review(tools)
+	if accepted, err := p.AcceptAll(); err != nil || len(accepted) != 1 {
+		t.Error(accepted, err)
+	}
+	tools[0], tools[1] = tool("a", ""), tool("c", "")
+	if got := decisions(); got != [2]upstream.Decision{upstream.Offered, upstream.Offered} {
+		t.Errorf("once all were accepted, they are %v", got)
 	}
 }
 

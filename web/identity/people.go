@@ -93,7 +93,8 @@ func (s *Sessions) VouchedUntil(r *http.Request, caller generators.Caller) (time
 	}
 	session := s.load(r)
 	until, ok := session.Values[memberUntil].(float64)
-	return time.Unix(int64(until), 0), ok && s.callerOf(session).ID == caller.ID
+	c, err := s.callerOf(session)
+	return time.Unix(int64(until), 0), ok && err == nil && c.ID == caller.ID
 }
 
 // signOuts has when people have signed out everywhere, in milliseconds of Unix time, by their
@@ -114,11 +115,10 @@ func parseMillis(v []byte) int64 {
 
 func formatMillis(n int64) []byte { return strconv.AppendInt(nil, n, 10) }
 
-// hasEnded reports whether a session that began at a time, in milliseconds, has ended, as far as
-// that is known.
-func (s signOuts) hasEnded(id string, began float64) bool {
+// hasEnded reports whether a session that began at a time, in milliseconds, has ended.
+func (s signOuts) hasEnded(id string, began float64) (bool, error) {
 	at, err := s.Get(context.Background(), id)
-	return err != nil || at != nil && int64(began) <= parseMillis(at)
+	return at != nil && int64(began) <= parseMillis(at), err
 }
 
 // nextStart returns when a session that begins now counts as begun: after the last time at
@@ -142,13 +142,9 @@ func (s signOuts) record(ctx context.Context, id string) error {
 // SignOutEverywhere ends all sessions of the person whose session the browser has. It
 // returns who that is; the zero Caller if nobody in particular.
 func (s *Sessions) SignOutEverywhere(r *http.Request) (generators.Caller, error) {
-	session := s.load(r)
-	if !s.isAdmitted(session) {
-		return generators.Caller{}, nil
-	}
-	c := s.callerOf(session)
-	if !callers.IsPerson(c) {
-		return generators.Caller{}, nil
+	c, err := s.callerOf(s.load(r))
+	if err != nil || !s.isAdmitted(c) || !callers.IsPerson(c) {
+		return generators.Caller{}, err
 	}
 	return c, s.signOuts.record(context.WithoutCancel(r.Context()), c.ID)
 }
