@@ -89,7 +89,8 @@ func (f *DataFolder) checkStore(ctx context.Context, dir string) (report store.R
 		return report, err
 	}
 	report, err = s.Check(ctx)
-	if sealed, ok := errors.AsType[*identity.SealError](f.keyStore(s.State()).Check(ctx)); ok {
+	_, keysErr := f.keyStore(s.State()).Check(ctx)
+	if sealed, ok := errors.AsType[*identity.SealError](keysErr); ok {
 		report.Problems = append(report.Problems, sealed.Error())
 	}
 	return report, errors.Join(err, s.Close())

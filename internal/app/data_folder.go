@@ -73,7 +73,11 @@ func OpenFallbackFolder(ctx context.Context) (*DataFolder, error) {
 	if err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
-	if shared, err := store.ReadState(ctx, dir, identity.Buckets()...); err == nil && (identity.KeyStore{State: shared, SealFile: filepath.Join(dir, sealFile)}).Check(ctx) == nil {
+	shared, err := store.ReadState(ctx, dir, identity.Buckets()...)
+	if err != nil {
+		return f, nil
+	}
+	if found, err := (identity.KeyStore{State: shared, SealFile: filepath.Join(dir, sealFile)}).Check(ctx); found && err == nil {
 		f.shared, f.sealDir = shared, dir
 	}
 	return f, nil

@@ -46,6 +46,9 @@ func (f *DataFolder) migrate(ctx context.Context, logger *slog.Logger) error {
 	if err != nil {
 		return err
 	}
+	if _, err := f.readOldState(slog.New(slog.DiscardHandler)); err != nil { // before the earlier version is kept out
+		return err
+	}
 	if torn := old.Report().TornBytes; torn > 0 {
 		logger.Warn("discarding an incomplete append that a crash left at the end of the log", "bytes", torn)
 	}

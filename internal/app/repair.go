@@ -175,7 +175,8 @@ func (r *repairer) copyState(ctx context.Context, s smallstate.Store, old *store
 			return err
 		}
 	}
-	_, sealed := errors.AsType[*identity.SealError](r.keyStore(s).Check(ctx))
+	_, keysErr := r.keyStore(s).Check(ctx)
+	_, sealed := errors.AsType[*identity.SealError](keysErr)
 	if old.StateComplete && old.LostCommits == 0 && !sealed {
 		return nil
 	}

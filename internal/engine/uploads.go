@@ -116,8 +116,8 @@ func (e *Engine) countDisk(unreadable map[string]error) error {
 			return err
 		case unreadable[id] == nil:
 			e.logger.Info("deleting the files of a run that doesn't exist", "run", id)
-			if err := e.blobs.DeleteRun(id); err != nil {
-				return err
+			if err := e.blobs.DeleteRun(id); err != nil { // the others count all the same
+				e.logger.Error("deleting the files of a run that doesn't exist", "run", id, "err", err)
 			}
 		}
 	}

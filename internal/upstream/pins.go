@@ -277,9 +277,9 @@ func (p *Pins) store() error {
 			now := p.pins[name].raw
 			if name == seenKey {
 				now = seen
-			if p.incomplete {
-				now = seenIncomplete
-			}
+				if p.incomplete {
+					now = seenIncomplete
+				}
 			}
 			changes = append(changes, p.stored.Change(name, p.unstored[name], now))
 			size += len(now)

@@ -46,10 +46,10 @@ func (s KeyStore) Load(ctx context.Context) (Keys, error) {
 	return k, err
 }
 
-// Check returns why the keys can't be read; nil if there are none.
-func (s KeyStore) Check(ctx context.Context) error {
-	_, _, err := s.read(ctx)
-	return err
+// Check reports whether there are keys, and why they can't be read.
+func (s KeyStore) Check(ctx context.Context) (found bool, err error) {
+	_, found, err = s.read(ctx)
+	return found, err
 }
 
 func (s KeyStore) read(ctx context.Context) (k Keys, found bool, err error) {
