@@ -20,7 +20,6 @@ import (
 	"github.com/photon-beam/beam/internal/callers"
 	"github.com/photon-beam/beam/internal/engine"
 	"github.com/photon-beam/beam/internal/programtest"
-	"github.com/photon-beam/beam/internal/smallstate"
 	"github.com/photon-beam/beam/internal/users"
 	"github.com/photon-beam/beam/web"
 	"github.com/photon-beam/beam/web/identity"
@@ -189,9 +188,9 @@ func TestAccessEndsAtOnce(t *testing.T) {
 
 // Signing out everywhere outlasts the server, and also ends copies of the cookie.
 func TestSignOutEverywhereIsKept(t *testing.T) {
-	store := identity.KeyStore{State: smallstate.NewMemory(), SealFile: filepath.Join(t.TempDir(), "seal")}
+	dir := t.TempDir()
 	load := func() identity.Keys {
-		keys, err := store.Load(t.Context())
+		keys, err := identity.LoadKeys(dir)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -3,6 +3,7 @@ package app
 import (
 	"context"
 	"errors"
+	"path/filepath"
 	"sync"
 
 	"github.com/photon-beam/beam/internal/callers"
@@ -14,6 +15,9 @@ import (
 // A Webhook is a URL that is told of each question.
 type Webhook struct{ URL, Secret string }
 
+// toldFile records, in the data folder, which questions the webhook was told of.
+const toldFile = "webhook-asks"
+
 // maxAwaitingNotice is how many new questions wait until the webhook's notices of them are
 // made.
 const maxAwaitingNotice = 10_000
@@ -24,7 +28,11 @@ func (a *App) newNotices(c Config) (*notices, error) {
 	if c.Webhook.URL == "" {
 		return nil, nil
 	}
-	sender, err := webhook.New(webhook.Config{URL: c.Webhook.URL, Secret: c.Webhook.Secret, State: a.state, Compose: a.composeNotice, Logger: c.Logger})
+	config := webhook.Config{URL: c.Webhook.URL, Secret: c.Webhook.Secret, Compose: a.composeNotice, Logger: c.Logger}
+	if !c.Folder.temporary {
+		config.Record = filepath.Join(c.Folder.dir, toldFile)
+	}
+	sender, err := webhook.New(config)
 	if err != nil {
 		return nil, err
 	}
@@ -61,13 +69,13 @@ func (n *notices) start() {
 }
 
 // close stops telling.
-func (n *notices) close() {
+func (n *notices) close() error {
 	if n == nil {
-		return
+		return nil
 	}
 	n.cancel()
 	n.telling.Wait()
-	n.sender.Close()
+	return n.sender.Close()
 }
 
 func (n *notices) tellAsked() {
@@ -89,7 +97,7 @@ func (n *notices) tellOpen() {
 		if err != nil || n.ctx.Err() != nil {
 			return
 		}
-		if !n.sender.IsTold(n.ctx, askID) {
+		if !n.sender.IsTold(askID) {
 			n.sender.Tell(n.ctx, askID)
 		}
 	}

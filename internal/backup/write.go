@@ -83,7 +83,7 @@ func (a *backupWriter) writeJSON(name string, v any) error {
 }
 
 func (a *backupWriter) writeSessionKeys() error {
-	raw, err := a.SessionKeys.Export(a.ctx)
+	raw, err := os.ReadFile(a.SessionKeyFile)
 	if err != nil {
 		return err
 	}

@@ -18,10 +18,9 @@ func (e *Engine) Recover(ctx context.Context) error {
 		go e.enforceRetention()
 		go e.evictIdleRuns()
 	}()
-	var unreadable map[string]error
 	if m, ok := e.rows.(*runlist.Memory); ok {
-		var err error
-		if unreadable, err = m.ReadAll(ctx); err != nil {
+		unreadable, err := m.ReadAll(ctx)
+		if err != nil {
 			return err
 		}
 		for id, err := range unreadable {
@@ -29,7 +28,7 @@ func (e *Engine) Recover(ctx context.Context) error {
 		}
 	}
 	e.exclusive.pause()
-	if err := e.countDisk(unreadable); err != nil {
+	if err := e.countDisk(); err != nil {
 		e.logger.Error("counting the files of runs", "err", err)
 	}
 	if err := e.deleteKeysOfEndedRuns(ctx); err != nil {

@@ -12,7 +12,6 @@ import (
 	"github.com/photon-beam/beam/internal/mcp"
 	"github.com/photon-beam/beam/internal/mcp/apps"
 	"github.com/photon-beam/beam/internal/runlog"
-	"github.com/photon-beam/beam/internal/smallstate"
 )
 
 // The capabilities of clients that show apps: claude.ai's, which has no elicitation, and
@@ -37,12 +36,10 @@ var (
 // newAppServer returns a server that shows runs in chats.
 func newAppServer(t testing.TB, photons ...*generators.Photon) *testServer {
 	t.Helper()
-	return newTestServerWith(t, appConfig(), runlog.NewMemory(), photons...)
+	return newTestServerWith(t, appConfig(t.TempDir()), runlog.NewMemory(), photons...)
 }
 
-func appConfig() mcp.Config { return appConfigWith(smallstate.NewMemory()) }
-
-func appConfigWith(marks smallstate.Store) mcp.Config {
+func appConfig(marks string) mcp.Config {
 	return mcp.Config{AskPolicy: mcp.DefaultAskPolicy(), Apps: mcp.Apps{Marks: apps.NewMarks(marks)}}
 }
 

@@ -66,12 +66,9 @@ func (g *group) do(requests []*request) error {
 	for _, q := range requests {
 		q.err = nil
 		var err error
-		switch {
-		case len(q.deletes) > 0:
+		if len(q.deletes) > 0 {
 			err = g.deleteRuns(q)
-		case len(q.changes) > 0:
-			err = g.applyChanges(q)
-		default:
+		} else {
 			q.last, q.err, err = g.append(q)
 		}
 		if err != nil {
@@ -113,7 +110,7 @@ func (g *group) commit() error {
 	}
 	commits := g.commits.Load() + 1
 	if g.store.files != nil {
-		if _, err := g.exec(g.ctx, "UPDATE meta SET commits = $1, heads = $2, state = $3", commits, g.heads[:], g.values.digest[:]); err != nil {
+		if _, err := g.exec(g.ctx, "UPDATE meta SET commits = $1, heads = $2", commits, g.heads[:]); err != nil {
 			return err
 		}
 	}

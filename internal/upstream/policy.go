@@ -15,14 +15,13 @@ import (
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/cleantext"
 	"github.com/photon-beam/beam/internal/humanize"
-	"github.com/photon-beam/beam/internal/smallstate"
 	"github.com/photon-beam/beam/internal/upstream/catalogue"
 	"github.com/photon-beam/beam/internal/upstream/config"
 )
 
 // PolicyOptions are what the policies of all upstreams of one Beam have in common.
 type PolicyOptions struct {
-	State       smallstate.Store // has what was accepted; nil keeps it in memory
+	Dir         string // the data folder; empty to keep everything in memory
 	Elicitation Elicitation
 	Meter       Meter  // nil counts nothing
 	Audit       *Audit // nil records nothing
@@ -72,10 +71,7 @@ func NewPolicy(server config.Server, options PolicyOptions) (*Policy, error) {
 	if options.Logger == nil {
 		options.Logger = slog.New(slog.DiscardHandler)
 	}
-	if options.State == nil {
-		options.State = smallstate.NewMemory()
-	}
-	pins, err := OpenPins(options.State, server.Name)
+	pins, err := OpenPins(options.Dir, server.Name)
 	if err != nil {
 		return nil, err
 	}

@@ -63,7 +63,8 @@ type SessionConfig struct {
 // NewSessions returns sessions.
 func NewSessions(c SessionConfig) *Sessions {
 	k, token := c.Keys, c.Token
-	s := &Sessions{store: gorilla.NewCookieStore(k.Signing, k.Sealing), cookieName: "beam_" + k.ID, site: c.Site, links: c.Site.Path, token: token, required: c.Required, users: c.Users, trustsPersons: c.Persons, signOuts: k.signOuts}
+	s := &Sessions{store: gorilla.NewCookieStore(k.Signing, k.Sealing), cookieName: "beam_" + k.ID, site: c.Site, links: c.Site.Path, token: token, required: c.Required, users: c.Users, trustsPersons: c.Persons}
+	s.signOuts.keys = k
 	s.store.MaxAge(int(sessionLifetime.Seconds()))
 	for _, c := range s.store.Codecs {
 		if c, ok := c.(*securecookie.SecureCookie); ok {
@@ -118,16 +119,13 @@ var _ callers.Authenticator = (*Sessions)(nil)
 // [callers.ErrSignInRequired].
 func (s *Sessions) Authenticate(r *http.Request) (generators.Caller, error) {
 	session := s.load(r)
-	c, err := s.callerOf(session)
 	switch {
-	case err != nil:
-		return generators.Caller{}, err
-	case !s.isAdmitted(c):
+	case !s.isAdmitted(session):
 		return generators.Caller{}, callers.ErrSignInRequired
 	case sessionID(session) == "":
 		return generators.Caller{}, callers.ErrNoCredentials
 	}
-	return c, nil
+	return s.callerOf(session), nil
 }
 
 // Begin begins a session for a browser that has none, and returns its caller.
@@ -136,7 +134,7 @@ func (s *Sessions) Begin(w http.ResponseWriter, r *http.Request) (generators.Cal
 	if err := s.save(w, r, session); err != nil {
 		return generators.Caller{}, err
 	}
-	return s.callerOf(session)
+	return s.callerOf(session), nil
 }
 
 // Renew renews the cookie of a session that is in use, if it is due. If its person has ended it
@@ -147,11 +145,7 @@ func (s *Sessions) Renew(w http.ResponseWriter, r *http.Request) error {
 	if sessionID(session) == "" || !isRenewalDue(session) {
 		return nil
 	}
-	c, err := s.callerOf(session)
-	if err != nil {
-		return err
-	}
-	if c.ID == callers.Session(sessionID(session)).ID {
+	if s.callerOf(session).ID == callers.Session(sessionID(session)).ID {
 		maps.DeleteFunc(session.Values, func(member, _ any) bool { return member != memberID })
 	}
 	return s.save(w, r, session)
@@ -215,28 +209,25 @@ func (s *Sessions) holdsToken(session *gorilla.Session) bool {
 	return s.TakesToken() && session.Values[memberToken] == s.tokenMark
 }
 
-func (s *Sessions) isAdmitted(c generators.Caller) bool {
-	return !s.required || callers.IsSignedIn(c)
+func (s *Sessions) isAdmitted(session *gorilla.Session) bool {
+	return !s.required || callers.IsSignedIn(s.callerOf(session))
 }
 
-// callerOf returns whose a session is. The error is that of reading whether it has ended.
-func (s *Sessions) callerOf(session *gorilla.Session) (generators.Caller, error) {
+func (s *Sessions) callerOf(session *gorilla.Session) generators.Caller {
 	c, signedIn := s.personOf(session)
 	switch {
 	case signedIn:
 	case isOperator(session):
 		c = callers.Operator()
 	case s.holdsToken(session):
-		return callers.Token(), nil
+		return callers.Token()
 	default:
-		return callers.Session(sessionID(session)), nil
+		return callers.Session(sessionID(session))
 	}
-	began, _ := session.Values[memberBegan].(float64)
-	ended, err := s.signOuts.hasEnded(c.ID, began)
-	if err != nil || ended {
-		return callers.Session(sessionID(session)), err
+	if began, _ := session.Values[memberBegan].(float64); s.signOuts.hasEnded(c.ID, began) {
+		return callers.Session(sessionID(session))
 	}
-	return c, nil
+	return c
 }
 
 // load returns the request's session, or a new one if its cookie can't be read.
@@ -299,10 +290,6 @@ func (s *Sessions) grant(w http.ResponseWriter, r *http.Request, id string, memb
 	for name, value := range members {
 		session.Values[name] = value
 	}
-	began, err := s.signOuts.nextStart(id)
-	if err != nil {
-		return err
-	}
-	session.Values[memberBegan] = began
+	session.Values[memberBegan] = s.signOuts.nextStart(id)
 	return s.save(w, r, session)
 }
