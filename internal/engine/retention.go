@@ -130,6 +130,12 @@ func (e *Engine) deleteUnretained(now time.Time) error {
 		if tooMany || now.Sub(row.EndedAt) > e.limits.RetainFor {
 			due = append(due, newPrunedRun(row, 0))
 		}
+		if len(due) == pageSize { // before more are read
+			if _, err := deleteEach(context.Background(), due, e.deleteUnread); err != nil {
+				return err
+			}
+			due = due[:0]
+		}
 	}
 	_, err := deleteEach(context.Background(), due, e.deleteUnread)
 	return err
