@@ -19,7 +19,10 @@ func (s *Session) requestParams(x *pendingRequest) json.RawMessage {
 	if x.call != nil && !strings.HasPrefix(x.method, "tasks/") {
 		meta["progressToken"] = x.id
 	}
-	if isModern(s.server.Version) || x.method == string(mcp.MethodServerDiscover) {
+	s.mu.Lock() // a server may answer another request for its version
+	version := s.server.Version
+	s.mu.Unlock()
+	if isModern(version) || x.method == string(mcp.MethodServerDiscover) {
 		s.addModernMeta(x, meta)
 	}
 	if len(meta) == 0 {
