@@ -22,8 +22,8 @@ const (
   ${program} --mcp-config FILE    with other MCP servers' tools, from a client's file
 `
 	manualNotes = `Each flag is also a variable, as BEAM_ADDR is for --addr. All programs made with
-Beam share the data in $XDG_STATE_HOME/beam, or else ~/.local/state/beam. Times
-are 90s, 15m, 12h, 7d or 2w, sizes 500MB. Exit status: 1 failure, 2 wrong usage.
+Beam share the data in $XDG_STATE_HOME/beam, or else ~/.local/state/beam.
+Times: 90s, 15m, 12h, 7d, 2w. Sizes: 500MB. Status: 1 failure, 2 wrong usage.
 `
 )
 

@@ -48,7 +48,7 @@ func commandOf(self, path string) string {
 	if found, err := exec.LookPath(name); err == nil && isSameFile(found, self) {
 		return quoteWord(name)
 	}
-	if absolute, err := filepath.Abs(path); err == nil {
+	if absolute, err := filepath.Abs(path); err == nil && filepath.Base(path) != path {
 		path = absolute // who reads the command may be in another folder
 	}
 	return quoteWord(path)

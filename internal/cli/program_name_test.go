@@ -32,6 +32,10 @@ func TestCommandOf(t *testing.T) {
 	if got := commandOf(self, self); got != "'"+self+"'" {
 		t.Error(got)
 	}
+	t.Chdir(dir)
+	if got := commandOf(self, "./my beam"); got != "'"+self+"'" {
+		t.Error(got)
+	}
 	t.Setenv("PATH", dir)
 	if got := commandOf(self, self); got != "'my beam'" {
 		t.Error(got)

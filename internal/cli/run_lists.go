@@ -129,8 +129,7 @@ func (c *asksCommand) Run(ctx context.Context, p *program) (err error) {
 	return c.print(p, nonNil(list), askRows(list))
 }
 
-// askRows returns the table of questions. It says of a question that nobody may answer why, and
-// of one that a restart loses that it does.
+// askRows returns the table of questions, with Beam's notes, and why nobody may answer one.
 func askRows(list []engine.OpenAsk) [][]string {
 	rows := [][]string{{"ASK", "PHOTON", "KIND", "ASKED", "DEADLINE", "QUESTION"}}
 	for _, a := range list {
@@ -145,10 +144,8 @@ func askRows(list []engine.OpenAsk) [][]string {
 		if a.Unanswerable {
 			text = a.ExcludedReason() + " " + text
 		}
-		for _, note := range []string{a.Question.Note, a.LostNote()} {
-			if note != "" {
-				text += " · " + note
-			}
+		for _, note := range a.Notes() {
+			text += " · " + note
 		}
 		rows = append(rows, []string{a.ID, a.Photon, string(a.Question.Kind), humanize.Ago(time.Since(a.Since)), deadline, text})
 	}

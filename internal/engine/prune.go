@@ -79,10 +79,11 @@ func deleteEach(ctx context.Context, runs []PrunedRun, deleteOne func(id string)
 	all, ctx := errgroup.WithContext(ctx)
 	all.SetLimit(maxDeletions)
 	for i, r := range runs {
+		if ctx.Err() != nil {
+			break
+		}
 		all.Go(func() (err error) {
-			if err = ctx.Err(); err == nil {
-				deleted[i], err = deleteOne(r.ID)
-			}
+			deleted[i], err = deleteOne(r.ID)
 			return err
 		})
 	}

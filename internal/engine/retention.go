@@ -1,11 +1,14 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"sync"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/runlist"
@@ -114,11 +117,12 @@ func (e *Engine) deleteOldRuns() {
 func (e *Engine) deleteUnretained(now time.Time) error {
 	countByOwner := make(map[string]int) // one owner's runs never displace another's
 	var bytes int64
-	var due []PrunedRun
+	deletions, ctx := errgroup.WithContext(context.Background())
+	deletions.SetLimit(maxDeletions)
 	i := 0
 	for row, err := range eachRow(e.rows.Ended, endOf) {
-		if err != nil {
-			return err
+		if err != nil || ctx.Err() != nil {
+			return cmp.Or(deletions.Wait(), err)
 		}
 		countByOwner[row.Owner()]++
 		if e.limits.MaxFinishedBytes > 0 {
@@ -128,17 +132,13 @@ func (e *Engine) deleteUnretained(now time.Time) error {
 		tooMany = tooMany && !now.Before(e.retainedUntil(row.ID, &row.Run)) || i >= burstFactor*e.limits.MaxFinished
 		i++
 		if tooMany || now.Sub(row.EndedAt) > e.limits.RetainFor {
-			due = append(due, newPrunedRun(row, 0))
-		}
-		if len(due) == pageSize { // before more are read
-			if _, err := deleteEach(context.Background(), due, e.deleteUnread); err != nil {
+			deletions.Go(func() error {
+				_, err := e.deleteUnread(row.ID)
 				return err
-			}
-			due = due[:0]
+			})
 		}
 	}
-	_, err := deleteEach(context.Background(), due, e.deleteUnread)
-	return err
+	return deletions.Wait()
 }
 
 // deleteUnread deletes a run that has ended, unless somebody reads it, and reports whether it

@@ -138,7 +138,7 @@ func (c *call) newWaitingRun(info engine.Info) (waitingRun, error) {
 		if err != nil && !c.asksInChat() {
 			return run, err
 		}
-		w := waitingAsk{ID: a.ID, Message: msg.LineSaidBy(a.Question, info.Photon), URL: address, Lost: a.Lost, notes: []string{a.Question.Note, a.LostNote()}, shown: msg.EvidenceTitles(a.Question)}
+		w := waitingAsk{ID: a.ID, Message: msg.LineSaidBy(a.Question, info.Photon), URL: address, Lost: a.Lost, notes: a.Notes(), shown: msg.EvidenceTitles(a.Question)}
 		if a.Excluded {
 			w.For = a.For
 		}
@@ -162,9 +162,7 @@ func describeQuestions(asks []waitingAsk) string {
 			fmt.Fprintf(&text, "Answer at: %s\n", a.URL)
 		}
 		for _, note := range a.notes {
-			if note != "" {
-				text.WriteString(note + "\n")
-			}
+			text.WriteString(note + "\n")
 		}
 	}
 	return text.String()

@@ -122,6 +122,16 @@ func (a *Asked) LostNote() string {
 	return "This question is lost if Beam restarts."
 }
 
+// Notes is what Beam tells people of the question, besides who asks it and until when.
+func (a *Asked) Notes() (notes []string) {
+	for _, note := range []string{a.Question.Note, a.LostNote()} {
+		if note != "" {
+			notes = append(notes, note)
+		}
+	}
+	return notes
+}
+
 // DigestEvidence returns a digest of the artifacts that a question shows: the first
 // 32 hexadecimal digits of the SHA-256 of their JSON. It is empty if there are none.
 func DigestEvidence(evidence []*generators.Artifact) string {

@@ -137,9 +137,9 @@ func (s *Sessions) Begin(w http.ResponseWriter, r *http.Request) (generators.Cal
 	return s.callerOf(session), nil
 }
 
-// Renew renews the cookie of a session that is in use, if it is due. If its person has ended it
-// elsewhere, nothing of that person remains in it, since the end is forgotten once the session
-// would have expired.
+// Renew renews the cookie of a session that is in use, if it is due. Of a person whose session
+// this no longer is, such as one who has ended it elsewhere, nothing remains in it: that end is
+// forgotten once the session would have expired.
 func (s *Sessions) Renew(w http.ResponseWriter, r *http.Request) error {
 	session := s.load(r)
 	if sessionID(session) == "" || !isRenewalDue(session) {

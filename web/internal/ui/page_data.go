@@ -57,18 +57,14 @@ func (l *InboxLine) canOpen() bool {
 }
 
 // notes are what Beam says about the question, unless its form does.
-func (l *InboxLine) notes() string {
-	var notes []string
-	if l.Question != nil && l.Question.Note != "" {
-		notes = append(notes, "· "+l.Question.Note)
-	}
-	if note := l.LostNote(); note != "" {
-		notes = append(notes, "· "+note)
-	}
-	if l.Open {
+func (l *InboxLine) notes() (text string) {
+	if l.Open || l.Question == nil {
 		return ""
 	}
-	return strings.Join(notes, " ")
+	for _, note := range l.Notes() {
+		text += " · " + note
+	}
+	return strings.TrimSpace(text)
 }
 
 // pageLabel is the text of the link to the page that has the question.
