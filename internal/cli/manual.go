@@ -23,7 +23,7 @@ const (
 `
 	manualNotes = `Each flag is also a variable, as BEAM_ADDR is for --addr. All programs made with
 Beam share the data in $XDG_STATE_HOME/beam, or else ~/.local/state/beam.
-Times: 90s, 15m, 12h, 7d, 2w. Sizes: 500MB. Status: 1 failure, 2 wrong usage.
+Times: 90s, 15m, 12h, 7d, 2w. Sizes: 500MB. Exit status: 1 failure, 2 misuse.
 `
 )
 
