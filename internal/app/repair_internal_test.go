@@ -53,14 +53,21 @@ const (
 	tableLeaf = 13
 )
 
-// zeroPage zeroes the first page of a kind in the database that contains a text.
+// zeroPage zeroes the first page of a kind in the database that contains a text: its checksum is
+// right.
 func zeroPage(t *testing.T, dir string, kind byte, contains string) {
+	t.Helper()
+	changePage(t, dir, kind, contains, func(page []byte) { clear(page) })
+}
+
+// changePage changes the first page of a kind in the database that contains a text.
+func changePage(t *testing.T, dir string, kind byte, contains string, to func([]byte)) {
 	t.Helper()
 	const page = 4096
 	change(t, filepath.Join(dir, "beam.db"), func(db []byte) []byte {
 		for at := page; at < len(db); at += page {
 			if db[at] == kind && bytes.Contains(db[at:at+page], []byte(contains)) {
-				clear(db[at : at+page])
+				to(db[at : at+page])
 				return db
 			}
 		}
@@ -118,9 +125,12 @@ func TestRepair(t *testing.T) {
 		unsure  bool // the last transactions may be lost
 		nothing bool // is lost
 	}{
-		"no mark":            {func(t *testing.T, dir string) { mustRemove(t, filepath.Join(dir, "beam.mark")) }, len(runs) / 2, true, false},
-		"mark of another":    {func(t *testing.T, dir string) { change(t, filepath.Join(dir, "beam.mark"), flipMarks) }, len(runs) / 2, true, false},
-		"a page of entries":  {func(t *testing.T, dir string) { zeroPage(t, dir, indexLeaf, "stepped") }, 3, false, false},
+		"no mark":           {func(t *testing.T, dir string) { mustRemove(t, filepath.Join(dir, "beam.mark")) }, len(runs) / 2, true, false},
+		"mark of another":   {func(t *testing.T, dir string) { change(t, filepath.Join(dir, "beam.mark"), flipMarks) }, len(runs) / 2, true, false},
+		"a page of entries": {func(t *testing.T, dir string) { zeroPage(t, dir, indexLeaf, "stepped") }, 3, false, false},
+		"a bit of a row": {func(t *testing.T, dir string) {
+			changePage(t, dir, tableLeaf, `{"s":{`, func(page []byte) { page[4000] ^= 1 })
+		}, 3, false, true},
 		"a page of an index": {func(t *testing.T, dir string) { zeroPage(t, dir, indexLeaf, "token") }, 3, false, true},
 		"a bit of the header": {func(t *testing.T, dir string) {
 			change(t, filepath.Join(dir, "beam.db"), func(db []byte) []byte { db[27] ^= 1; return db })

@@ -155,6 +155,9 @@ func (f folder) outcome(t *testing.T, dir, content string) outcome {
 	}
 	report, err := s.Check(t.Context())
 	switch {
+	case err != nil && !errors.Is(err, runlog.ErrCorrupt):
+		t.Errorf("damage is checked as %v", err)
+		return named
 	case err != nil || !report.Whole():
 		return named
 	case read != content:

@@ -80,8 +80,8 @@ func applyMigration(ctx context.Context, conn *sql.Conn, d *dialect, file string
 		_, err = conn.ExecContext(ctx, "UPDATE meta SET format = $1", format+1)
 	}
 	if err != nil {
-		_, rollback := conn.ExecContext(ctx, "ROLLBACK")
-		return errors.Join(err, rollback)
+		_, _ = conn.ExecContext(ctx, "ROLLBACK") // fails if the error has ended the transaction
+		return err
 	}
 	_, err = conn.ExecContext(ctx, "COMMIT")
 	return err
