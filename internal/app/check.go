@@ -13,6 +13,7 @@ import (
 	"github.com/photon-beam/beam/internal/oldlog"
 	"github.com/photon-beam/beam/internal/runlog/blob"
 	"github.com/photon-beam/beam/internal/store"
+	"github.com/photon-beam/beam/web/identity"
 )
 
 // A FolderReport is what [CheckFolder] has found.
@@ -88,6 +89,10 @@ func (f *DataFolder) checkStore(ctx context.Context, dir string) (report store.R
 		return report, err
 	}
 	report, err = s.Check(ctx)
+	_, keysErr := f.keyStore(s.State()).Check(ctx)
+	if sealed, ok := errors.AsType[*identity.SealError](keysErr); ok {
+		report.Problems = append(report.Problems, sealed.Error())
+	}
 	return report, errors.Join(err, s.Close())
 }
 

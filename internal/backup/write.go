@@ -83,7 +83,7 @@ func (a *backupWriter) writeJSON(name string, v any) error {
 }
 
 func (a *backupWriter) writeSessionKeys() error {
-	raw, err := os.ReadFile(a.SessionKeyFile)
+	raw, err := a.SessionKeys.Export(a.ctx)
 	if err != nil {
 		return err
 	}

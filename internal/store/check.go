@@ -28,7 +28,7 @@ type Report struct {
 func (r *Report) Whole() bool { return len(r.Damaged) == 0 && len(r.Problems) == 0 }
 
 // Check reads everything: the database's own structure, the chain of each run, each row
-// against a new fold of its entries, and the sums. Appends go on meanwhile, but the write-ahead
+// against a new fold of its entries, the sums, and small state. Appends go on meanwhile, but the write-ahead
 // log grows. The error is ctx's, or that nothing could be read.
 func (s *Store) Check(ctx context.Context) (Report, error) {
 	conn, err := s.readers.db.Conn(ctx)
@@ -43,7 +43,7 @@ func (s *Store) Check(ctx context.Context) (Report, error) {
 	if _, err := conn.ExecContext(ctx, s.dialect.beginRead); err != nil {
 		return Report{}, s.readError(s.readers.fail(ctx, err))
 	}
-	for _, step := range []func(context.Context) error{c.checkStructure, c.checkRuns, c.checkSums} {
+	for _, step := range []func(context.Context) error{c.checkStructure, c.checkRuns, c.checkSums, c.checkState} {
 		if err := s.readers.fail(ctx, step(ctx)); err != nil {
 			if ctx.Err() != nil || s.isClosed() {
 				return c.Report, s.readError(err)

@@ -66,9 +66,12 @@ func (g *group) do(requests []*request) error {
 	for _, q := range requests {
 		q.err = nil
 		var err error
-		if len(q.deletes) > 0 {
+		switch {
+		case len(q.deletes) > 0:
 			err = g.deleteRuns(q)
-		} else {
+		case len(q.changes) > 0:
+			err = g.applyChanges(q)
+		default:
 			q.last, q.err, err = g.append(q)
 		}
 		if err != nil {
@@ -110,7 +113,7 @@ func (g *group) commit() error {
 	}
 	commits := g.commits.Load() + 1
 	if g.store.files != nil {
-		if _, err := g.exec(g.ctx, "UPDATE meta SET commits = $1, heads = $2", commits, g.heads[:]); err != nil {
+		if _, err := g.exec(g.ctx, "UPDATE meta SET commits = $1, heads = $2, state = $3", commits, g.heads[:], g.values.digest[:]); err != nil {
 			return err
 		}
 	}
