@@ -84,7 +84,7 @@ func (f *DataFolder) check(ctx context.Context, dir string) (report FolderReport
 }
 
 func (f *DataFolder) checkStore(ctx context.Context, dir string) (report store.Report, err error) {
-	s, err := store.Open(ctx, store.Options{Dir: dir, LoadBlob: loadBlob(f.blobs)})
+	s, err := store.Open(ctx, store.Options{Dir: dir, Blobs: f.blobs})
 	if err != nil {
 		return report, err
 	}

@@ -190,31 +190,23 @@ func (f *DataFolder) copyOldState(ctx context.Context, o oldState, s smallstate.
 
 // copyOldBucket adds values to a bucket, some at a time.
 func (f *DataFolder) copyOldBucket(ctx context.Context, b smallstate.Bucket, values map[string][]byte) error {
-	const most = 1 << 20 // bytes at once
 	var changes []smallstate.Change
-	size := 0
-	apply := func() error {
-		_, err := b.Store.Apply(ctx, changes...)
-		changes, size = changes[:0], 0
-		f.reach("copied a part of " + b.Name)
-		return err
-	}
 	for _, key := range slices.Sorted(maps.Keys(values)) {
 		there, err := b.Get(ctx, key) // a process was killed after it had copied that
 		if err != nil {
 			return err
 		}
-		if there != nil {
-			continue
-		}
-		changes = append(changes, b.Change(key, nil, values[key]))
-		if size += len(key) + len(values[key]); size >= most {
-			if err := apply(); err != nil {
-				return err
-			}
+		if there == nil {
+			changes = append(changes, b.Change(key, nil, values[key]))
 		}
 	}
-	return apply()
+	for chunk := range smallstate.Chunks(changes) {
+		if _, err := b.Store.Apply(ctx, chunk...); err != nil {
+			return err
+		}
+		f.reach("copied a part of " + b.Name)
+	}
+	return nil
 }
 
 // adoptOldState copies the files to the folder's store, and deletes them, unless the earlier

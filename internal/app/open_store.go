@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"log/slog"
 	"os"
@@ -13,7 +12,6 @@ import (
 	"github.com/photon-beam/beam/internal/engine"
 	"github.com/photon-beam/beam/internal/runlist"
 	"github.com/photon-beam/beam/internal/runlog"
-	"github.com/photon-beam/beam/internal/runlog/blob"
 	"github.com/photon-beam/beam/internal/smallstate"
 	"github.com/photon-beam/beam/internal/store"
 )
@@ -45,7 +43,7 @@ func (f *DataFolder) openStore(ctx context.Context, sync store.Sync, logger *slo
 	if err != nil {
 		return nil, err
 	}
-	s, err := store.Open(ctx, store.Options{Dir: f.dir, Sync: sync, LoadBlob: loadBlob(f.blobs), Logger: logger})
+	s, err := store.Open(ctx, store.Options{Dir: f.dir, Sync: sync, Blobs: f.blobs, Logger: logger})
 	if err != nil {
 		return nil, fmt.Errorf("can't open the runs in the data folder: %w", adviseRepair(err))
 	}
@@ -90,18 +88,6 @@ func (f *DataFolder) hasStore() (bool, error) {
 		}
 	}
 	return false, nil
-}
-
-// loadBlob returns a function that reads the data of an entry that is too large for the log.
-func loadBlob(blobs *blob.Store) func(run, digest string) ([]byte, error) {
-	return func(run, digest string) ([]byte, error) {
-		file, err := blobs.OpenVerified(run, digest, func(reason error) error { return reason })
-		if err != nil {
-			return nil, err
-		}
-		defer file.Close()
-		return io.ReadAll(file)
-	}
 }
 
 // withStore opens the store for work that runs no photons, calls do, and closes the

@@ -162,8 +162,12 @@ func (r *repairer) repairStore(ctx context.Context, apply bool) error {
 // copyState copies the small state that can be read. If a sign-out may be missing, or the session
 // keys can't be decrypted, these are left out, so that the next start makes new ones.
 func (r *repairer) copyState(ctx context.Context, s smallstate.Store, old *store.Salvage) error {
-	for _, c := range old.State {
-		if _, err := s.Apply(ctx, c); err != nil {
+	for chunk := range smallstate.Chunks(old.State) {
+		applied, err := s.Apply(ctx, chunk...)
+		for i := 0; !applied && err == nil && i < len(chunk); i++ { // a damaged store may have a value twice
+			_, err = s.Apply(ctx, chunk[i])
+		}
+		if err != nil {
 			return err
 		}
 	}
@@ -304,7 +308,7 @@ func (r *repairer) countReadable(a runlog.AppendedEntries) int {
 		if e.Blob == "" {
 			continue
 		}
-		if _, err := loadBlob(r.blobs)(a.Run, e.Blob); err != nil {
+		if _, err := r.blobs.Load(a.Run, e.Blob); err != nil {
 			return i
 		}
 	}

@@ -111,6 +111,7 @@ func (c *call) appSurface() string { return apps.SurfaceOf(c.client.name) }
 
 // markTold claims to tell the model of the run's end, or takes the claim back.
 func (c *call) markTold(ctx context.Context, info engine.Info, args apps.ActArguments) (any, error) {
+	ctx = context.WithoutCancel(ctx) // a client that leaves mustn't leave a claim behind that nobody knows of
 	part := apps.Part(args.Part)
 	switch {
 	case part != apps.Context && part != apps.Message:
@@ -130,6 +131,7 @@ func (c *call) noteResultReturned(ctx context.Context) {
 	if !c.isResume || !c.session.usesApps(c.client) {
 		return
 	}
+	ctx = context.WithoutCancel(ctx) // the client may leave once it has the result
 	for _, part := range []apps.Part{apps.Context, apps.Message} {
 		if _, err := c.server.apps.Marks.Claim(ctx, c.runID, part); err != nil {
 			c.server.logger.Warn("recording that a model has a run's result", "run", c.runID, "err", err)

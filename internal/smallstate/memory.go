@@ -44,6 +44,9 @@ func (m *Memory) List(_ context.Context, bucket, after string, limit int) (page 
 
 // Apply implements [Store].
 func (m *Memory) Apply(_ context.Context, changes ...Change) (applied bool, err error) {
+	if err := CheckKeys(changes); err != nil {
+		return false, err
+	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for _, c := range changes {

@@ -7,12 +7,14 @@ package smallstate
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"iter"
+	"slices"
 )
 
-// A Store keeps values by bucket and key. Keys aren't empty; an empty value is the same as none. Several processes
-// may use one store; the methods may be called from several goroutines. The caller must not
-// modify what they return.
+// A Store keeps values by bucket and key. Keys have 1 to [MaxKey] bytes; an empty value is the
+// same as none. Several processes may use one store; the methods may be called from several
+// goroutines. The caller must not modify what they return.
 type Store interface {
 	// Get returns a value, or nil if there is none.
 	Get(ctx context.Context, bucket, key string) ([]byte, error)
@@ -22,8 +24,23 @@ type Store interface {
 	List(ctx context.Context, bucket, after string, limit int) ([]Value, error)
 
 	// Apply makes all changes, which are of different values, or none: if a value isn't the old
-	// one of its change, it reports false. They are synced when it returns.
+	// one of its change, it reports false. They are synced when it returns. The error is
+	// [ErrKeyTooLong] or the store's.
 	Apply(ctx context.Context, changes ...Change) (applied bool, err error)
+}
+
+// MaxKey is how many bytes a key has at most. PostgreSQL indexes no more than 2,704.
+const MaxKey = 2000
+
+// ErrKeyTooLong means that a key has more than [MaxKey] bytes.
+var ErrKeyTooLong = fmt.Errorf("a key of small state has more than %d bytes", MaxKey)
+
+// CheckKeys returns [ErrKeyTooLong] if a change's key is too long.
+func CheckKeys(changes []Change) error {
+	if slices.ContainsFunc(changes, func(c Change) bool { return len(c.Key) > MaxKey }) {
+		return ErrKeyTooLong
+	}
+	return nil
 }
 
 // A Value is a value and its key.
@@ -36,6 +53,25 @@ type Value struct {
 type Change struct {
 	Bucket, Key string
 	Old, New    []byte
+}
+
+// maxChunk is about how many bytes of keys and values a chunk has at most.
+const maxChunk = 1 << 20
+
+// Chunks yields changes in chunks, each small enough for [Store.Apply].
+func Chunks(changes []Change) iter.Seq[[]Change] {
+	return func(yield func([]Change) bool) {
+		for len(changes) > 0 {
+			n, size := 0, 0
+			for ; n < len(changes) && size < maxChunk; n++ {
+				size += len(changes[n].Key) + len(changes[n].New)
+			}
+			if !yield(changes[:n]) {
+				return
+			}
+			changes = changes[n:]
+		}
+	}
 }
 
 // A Bucket has the values of one purpose.

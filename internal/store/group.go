@@ -183,10 +183,10 @@ func (g *group) append(q *request) (last uint64, failed, err error) {
 
 // loadBlob returns an entry with its data, if that can be read.
 func (s *Store) loadBlob(run string, e runlog.Entry) runlog.Entry {
-	if e.Blob == "" || s.options.LoadBlob == nil {
+	if e.Blob == "" || s.options.Blobs == nil {
 		return e
 	}
-	data, err := s.options.LoadBlob(run, e.Blob)
+	data, err := s.options.Blobs.Load(run, e.Blob)
 	if err != nil {
 		s.logger.Error("reading the data of an entry", "run", run, "entry", e.Seq, "err", err)
 		return e

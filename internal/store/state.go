@@ -80,8 +80,11 @@ func (s state) List(ctx context.Context, bucket, after string, limit int) (page 
 	return page, nil
 }
 
-// Apply implements [smallstate.Store]. The errors are those of [Store.Append].
+// Apply implements [smallstate.Store]. The errors are those of [Store.Append], too.
 func (s state) Apply(ctx context.Context, changes ...smallstate.Change) (applied bool, err error) {
+	if err := smallstate.CheckKeys(changes); err != nil {
+		return false, err
+	}
 	size := 0
 	for _, c := range changes {
 		size += len(c.Key) + len(c.New)

@@ -260,41 +260,33 @@ func (p *Pins) forgetAbsent(listed map[string]*ToolStatus) (bool, error) {
 	return true, p.store()
 }
 
-// maxStored is how many bytes of pins are stored at once.
-const maxStored = 1 << 20
-
 // store stores what has changed, that the upstream was seen at last. What it can't store, the next
 // call tries again. If another process has changed a pin, too, that counts. Callers hold mu.
 func (p *Pins) store() error {
-	names := slices.Sorted(maps.Keys(p.unstored))
-	if len(names) > 0 && names[0] == seenKey {
-		names = append(names[1:], seenKey)
-	}
-	for len(names) > 0 {
-		var changes []smallstate.Change
-		for size := 0; len(names) > len(changes) && size < maxStored; {
-			name := names[len(changes)]
-			now := p.pins[name].raw
-			if name == seenKey {
-				now = seen
-				if p.incomplete {
-					now = seenIncomplete
-				}
-			}
-			changes = append(changes, p.stored.Change(name, p.unstored[name], now))
-			size += len(now)
+	var changes []smallstate.Change
+	for _, name := range slices.Sorted(maps.Keys(p.unstored)) {
+		if name != seenKey {
+			changes = append(changes, p.stored.Change(name, p.unstored[name], p.pins[name].raw))
 		}
-		applied, err := p.stored.Store.Apply(context.Background(), changes...)
+	}
+	if old, unstored := p.unstored[seenKey]; unstored {
+		now := seen
+		if p.incomplete {
+			now = seenIncomplete
+		}
+		changes = append(changes, p.stored.Change(seenKey, old, now))
+	}
+	for chunk := range smallstate.Chunks(changes) {
+		applied, err := p.stored.Store.Apply(context.Background(), chunk...)
 		switch {
 		case err != nil:
 			return err
 		case !applied:
 			return errors.Join(errors.New("another process has changed what is accepted"), p.reload())
 		}
-		for _, c := range changes {
+		for _, c := range chunk {
 			delete(p.unstored, c.Key)
 		}
-		names = names[len(changes):]
 	}
 	return nil
 }

@@ -3,6 +3,8 @@ package smallstatetest
 
 import (
 	"context"
+	"crypto/rand"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -28,6 +30,15 @@ func RunSuite(t *testing.T, create func(t *testing.T) (open func() smallstate.St
 	}
 }
 
+// randomText returns a text of n bytes that can't be compressed much.
+func randomText(n int) string {
+	var b strings.Builder
+	for b.Len() < n {
+		b.WriteString(rand.Text())
+	}
+	return b.String()[:n]
+}
+
 func apply(t *testing.T, s smallstate.Store, want bool, changes ...smallstate.Change) {
 	t.Helper()
 	if applied, err := s.Apply(t.Context(), changes...); applied != want || err != nil {
@@ -46,7 +57,11 @@ func get(t *testing.T, s smallstate.Store, bucket, key, want string) {
 func testValues(t *testing.T, open func() smallstate.Store) {
 	s, other := open(), open()
 	get(t, s, "b", "k", "")
-	for _, key := range []string{"k", "a/b", "ü", "nul\x00", "\x01x", strings.Repeat("k", 3000)} {
+	long := smallstate.Change{Bucket: "b", Key: strings.Repeat("k", smallstate.MaxKey+1), New: []byte("v")}
+	if applied, err := s.Apply(t.Context(), long); applied || !errors.Is(err, smallstate.ErrKeyTooLong) {
+		t.Errorf("a key that is too long: %t, %v", applied, err)
+	}
+	for _, key := range []string{"k", "a/b", "ü", "nul\x00", "\x01x", randomText(smallstate.MaxKey)} {
 		value := "a\x00\xff" + key
 		apply(t, s, false, smallstate.Change{Bucket: "b", Key: key, Old: []byte("x"), New: []byte(value)})
 		get(t, s, "b", key, "")
