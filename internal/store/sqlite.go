@@ -42,6 +42,19 @@ func (u unmappedVFS) OpenFilename(name *vfs.Filename, flags vfs.OpenFlag) (vfs.F
 
 type unmappedFile struct{ vfs.File }
 
+// WriteAt implements [io.WriterAt].
+func (f unmappedFile) WriteAt(p []byte, off int64) (int, error) { return writeAt(f.File, p, off) }
+
+// writeAt writes to a file. The driver (0.37) doesn't recognize a full disk by the error of a write,
+// whose cause SQLite forgets with its next call.
+func writeAt(f vfs.File, p []byte, off int64) (int, error) {
+	n, err := f.WriteAt(p, off)
+	if errors.Is(diskspace.WrapDiskFull(err), runlog.ErrDiskFull) {
+		err = sqlite3.FULL
+	}
+	return n, err
+}
+
 func (f unmappedFile) SharedMemory() vfs.SharedMemory { return vfsutil.WrapSharedMemory(f.File) }
 func (f unmappedFile) LockState() vfs.LockLevel       { return vfsutil.WrapLockState(f.File) }
 func (f unmappedFile) PersistWAL() bool               { return vfsutil.WrapPersistWAL(f.File) }

@@ -34,7 +34,7 @@ func (w *walFrames) WriteAt(p []byte, off int64) (int, error) {
 		if err := w.flush(); err != nil {
 			return 0, err
 		}
-		return w.File.WriteAt(p, off)
+		return writeAt(w.File, p, off)
 	case len(w.frames) == 0:
 		w.start = off
 	}
@@ -56,7 +56,7 @@ func (w *walFrames) flush() error {
 	if len(frames) == 0 {
 		return nil
 	}
-	_, err := w.File.WriteAt(frames, w.start)
+	_, err := writeAt(w.File, frames, w.start)
 	return err
 }
 
