@@ -20,6 +20,7 @@ import (
 	"github.com/photon-beam/beam/internal/callers"
 	"github.com/photon-beam/beam/internal/engine"
 	"github.com/photon-beam/beam/internal/programtest"
+	"github.com/photon-beam/beam/internal/smallstate"
 	"github.com/photon-beam/beam/internal/users"
 	"github.com/photon-beam/beam/web"
 	"github.com/photon-beam/beam/web/identity"
@@ -188,9 +189,9 @@ func TestAccessEndsAtOnce(t *testing.T) {
 
 // Signing out everywhere outlasts the server, and also ends copies of the cookie.
 func TestSignOutEverywhereIsKept(t *testing.T) {
-	dir := t.TempDir()
+	store := identity.KeyStore{State: smallstate.NewMemory(), SealFile: filepath.Join(t.TempDir(), "seal")}
 	load := func() identity.Keys {
-		keys, err := identity.LoadKeys(dir)
+		keys, err := store.Load(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}

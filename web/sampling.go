@@ -354,7 +354,14 @@ func (s *Server) describeAsk(r *http.Request, caller generators.Caller, open eng
 // handleModels renders the configured models, how they are chosen, what they were used
 // for, and the standing approvals.
 func (s *Server) handleModels(w http.ResponseWriter, r *http.Request, caller generators.Caller) error {
-	page := ui.ModelsPage{Models: s.sampling.Models().All(), Usage: s.sampling.Usages(caller), Since: s.sampling.UsageSince(), Standing: s.sampling.Standings(caller)}
+	page := ui.ModelsPage{Models: s.sampling.Models().All(), Standing: s.sampling.Standings(caller)}
+	var err error
+	if page.Usage, err = s.sampling.Usages(r.Context(), caller); err != nil {
+		return err
+	}
+	if page.Since, err = s.sampling.UsageSince(r.Context()); err != nil {
+		return err
+	}
 	if wantsJSON(r) {
 		writeJSON(w, http.StatusOK, map[string]any{"models": s.sampling.DescribeModels(), "usage": page.Usage, "since": page.Since, "standing": page.Standing})
 		return nil

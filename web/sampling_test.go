@@ -22,6 +22,7 @@ import (
 	"github.com/photon-beam/beam/internal/runlog"
 	"github.com/photon-beam/beam/internal/runlog/blob"
 	"github.com/photon-beam/beam/internal/sampling"
+	"github.com/photon-beam/beam/internal/smallstate"
 	"github.com/photon-beam/beam/web"
 	"github.com/photon-beam/beam/web/identity"
 	"github.com/photon-beam/beam/web/internal/ui"
@@ -40,7 +41,7 @@ func newModelSite(t *testing.T, handle func(*llmtest.Call)) (*site, *llmtest.Ser
 		t.Fatal(err)
 	}
 	e := engine.New(engine.Options{Photons: registry, Log: runlog.NewMemory(), Blobs: blobs, Ephemeral: true, Policy: ask.Policy{OpenPerRun: 10}})
-	models := sampling.New(sampling.Config{Engine: e, Models: server.Models(`"name":"small","model":"small-1"`, `"name":"large"`)})
+	models := sampling.New(sampling.Config{Engine: e, State: smallstate.NewMemory(), Models: server.Models(`"name":"small","model":"small-1"`, `"name":"large"`)})
 	pages, err := web.New(web.Config{Engine: e, Photons: registry, Keys: identity.NewKeys(), Sampling: models})
 	if err != nil {
 		t.Fatal(err)

@@ -33,12 +33,14 @@ import (
 	"github.com/photon-beam/beam/internal/runlist"
 	"github.com/photon-beam/beam/internal/runs"
 	"github.com/photon-beam/beam/internal/sampling"
+	"github.com/photon-beam/beam/internal/smallstate"
 	"github.com/photon-beam/beam/internal/store"
 	"github.com/photon-beam/beam/internal/tracing"
 	"github.com/photon-beam/beam/internal/upstream"
 	"github.com/photon-beam/beam/internal/users"
 	"github.com/photon-beam/beam/web"
 	"github.com/photon-beam/beam/web/appview"
+	"github.com/photon-beam/beam/web/identity"
 )
 
 // A Config says what an [App] is made of.
@@ -93,6 +95,8 @@ type App struct {
 	photons   *generators.Registry
 	folder    *DataFolder
 	store     runlist.Store
+	state     smallstate.Store
+	keys      identity.Keys
 	engine    *engine.Engine
 	models    *sampling.Service // nil if no models are configured
 	upstreams *upstream.Manager
@@ -171,8 +175,13 @@ func NewEngine(ctx context.Context, c Config) (*App, error) {
 	if err := a.openPeople(c); err != nil {
 		return nil, errors.Join(err, a.closePeople())
 	}
-	if a.store, a.closeStore, err = c.Folder.openStore(ctx, c.Sync, c.Logger); err != nil {
+	opened, err := c.Folder.openStore(ctx, c.Sync, c.Logger)
+	if err != nil {
 		return nil, errors.Join(err, a.closePeople())
+	}
+	a.store, a.state, a.closeStore = opened.Store, opened.state, opened.close
+	if a.keys, err = c.Folder.keyStore(a.state).Load(ctx); err != nil {
+		return nil, errors.Join(folderError(err), a.closeStore(), a.closePeople())
 	}
 	if err := a.startEngine(ctx, c, models); err != nil {
 		return nil, errors.Join(err, a.closeStore(), a.closePeople())
@@ -211,7 +220,7 @@ func (a *App) startEngine(ctx context.Context, c Config, models *llm.Models) err
 	a.streams = budget.New(budget.Streams, c.Streams.Or(budget.DefaultStreams))
 	a.metrics.RegisterBudgets(append(a.engine.Budgets(), a.streams)...)
 	if models != nil {
-		a.models = sampling.New(sampling.Config{Engine: a.engine, Models: models, Meter: a.metrics, UsageFile: c.Folder.usageFile(), Logger: c.Logger})
+		a.models = sampling.New(sampling.Config{Engine: a.engine, Models: models, Meter: a.metrics, State: a.state, Logger: c.Logger})
 	}
 	if base, ok := c.Site.Base(); ok {
 		a.baseURL.set(string(base))
@@ -240,19 +249,18 @@ func (c *Config) loadModels() (*llm.Models, error) {
 
 // newSurfaces makes the MCP server and the pages.
 func (a *App) newSurfaces(c Config) (err error) {
-	keys := c.Folder.sessionKeys
 	a.mcp, err = mcp.New(mcp.Config{
-		Engine: a.engine, Photons: c.Photons, StateSecret: keys.Sealing,
+		Engine: a.engine, Photons: c.Photons, StateSecret: a.keys.Sealing,
 		Name: "beam", Version: Version(), Instructions: toolInstructions + c.Instructions,
 		Upstreams: a.upstreams.Catalogue(), AskPolicy: c.AskPolicy, SignInHint: c.signInHint(), Streams: a.streams, Configure: c.ConfigureMCP, TraceContext: a.traceContextFunc(), Logger: c.Logger,
-		Apps: mcp.Apps{View: appview.New(a.engine), Marks: apps.NewMarks(c.Folder.marksDir()), Policy: c.Chat, Ephemeral: c.Folder.temporary},
+		Apps: mcp.Apps{View: appview.New(a.engine), Marks: apps.NewMarks(a.state), Policy: c.Chat, Ephemeral: c.Folder.temporary},
 	})
 	if err != nil {
 		return err
 	}
 	site := web.Config{
 		Version: Version(),
-		Streams: a.streams, SignInAttempts: c.SignInAttempts, Engine: a.engine, Photons: c.Photons, Keys: keys, Sampling: a.models, MCP: a.mcp, Metrics: a.metrics.Handler(),
+		Streams: a.streams, SignInAttempts: c.SignInAttempts, Engine: a.engine, Photons: c.Photons, Keys: a.keys, Sampling: a.models, MCP: a.mcp, Metrics: a.metrics.Handler(),
 		Upstreams: upstreamOperator{a.upstreams, a}, SignInCommand: c.signInCommand(), Site: c.Site, Hosts: c.AllowedHosts, Token: c.Token, Identify: c.Identify, Logger: c.Logger,
 	}
 	site.AllowedOrigins = c.AllowedOrigins

@@ -6,14 +6,12 @@ import (
 	"io"
 	"log/slog"
 	"os"
-	"path/filepath"
 	"time"
 
 	"github.com/photon-beam/beam/internal/backup"
 	"github.com/photon-beam/beam/internal/controlsocket"
-	"github.com/photon-beam/beam/internal/runlist"
 	"github.com/photon-beam/beam/internal/runlog"
-	"github.com/photon-beam/beam/web/identity"
+	"github.com/photon-beam/beam/internal/smallstate"
 )
 
 // backupStallTimeout is how long a process may read nothing of a backup that it
@@ -22,15 +20,15 @@ const backupStallTimeout = time.Minute
 
 // Backup writes a backup of a folder that this process owns and no [App] uses.
 func (f *DataFolder) Backup(ctx context.Context, w io.Writer, logger *slog.Logger) error {
-	return f.withStore(ctx, logger, func(l runlist.Store) error {
-		return backup.Write(ctx, w, f.backupParts(l), Version())
+	return f.withStore(ctx, logger, func(s *folderStore) error {
+		return backup.Write(ctx, w, f.backupParts(s, s.state), Version())
 	})
 }
 
-// backupParts returns the parts of the folder that a backup contains. l is the
-// folder's log.
-func (f *DataFolder) backupParts(l runlog.Log) backup.Parts {
-	return backup.Parts{Log: l, Blobs: f.blobs, KeyDir: f.keyDir(), SessionKeyFile: filepath.Join(f.dir, identity.KeysFile)}
+// backupParts returns the parts of the folder that a backup contains, given the folder's log and
+// small state.
+func (f *DataFolder) backupParts(l runlog.Log, s smallstate.Store) backup.Parts {
+	return backup.Parts{Log: l, Blobs: f.blobs, KeyDir: f.keyDir(), SessionKeys: f.keyStore(s)}
 }
 
 // handleBackup writes a backup to another process. No run is deleted meanwhile.
@@ -41,7 +39,7 @@ func (h *controlServer) handleBackup(ctx context.Context, r *controlsocket.Reque
 		return
 	}
 	w := &stallWriter{request: r}
-	err := backup.Write(ctx, w, h.folder.backupParts(h.store), Version())
+	err := backup.Write(ctx, w, h.folder.backupParts(h.store, h.state), Version())
 	switch {
 	case err == nil:
 	case ctx.Err() != nil:

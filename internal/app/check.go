@@ -13,6 +13,7 @@ import (
 	"github.com/photon-beam/beam/internal/oldlog"
 	"github.com/photon-beam/beam/internal/runlog/blob"
 	"github.com/photon-beam/beam/internal/store"
+	"github.com/photon-beam/beam/web/identity"
 )
 
 // A FolderReport is what [CheckFolder] has found.
@@ -83,11 +84,15 @@ func (f *DataFolder) check(ctx context.Context, dir string) (report FolderReport
 }
 
 func (f *DataFolder) checkStore(ctx context.Context, dir string) (report store.Report, err error) {
-	s, err := store.Open(ctx, store.Options{Dir: dir, LoadBlob: loadBlob(f.blobs)})
+	s, err := store.Open(ctx, store.Options{Dir: dir, Blobs: f.blobs})
 	if err != nil {
 		return report, err
 	}
 	report, err = s.Check(ctx)
+	_, keysErr := f.keyStore(s.State()).Check(ctx)
+	if sealed, ok := errors.AsType[*identity.SealError](keysErr); ok {
+		report.Problems = append(report.Problems, sealed.Error())
+	}
 	return report, errors.Join(err, s.Close())
 }
 

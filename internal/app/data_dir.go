@@ -6,8 +6,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-
-	"github.com/photon-beam/beam/web/identity"
 )
 
 // ResolveDataDir returns dir, or the user's own data folder if dir is empty.
@@ -33,12 +31,12 @@ func defaultDataDir() (string, error) {
 
 // RequireDataDir returns an error if dir is no data folder.
 func RequireDataDir(dir string) error {
-	_, err := os.Stat(filepath.Join(dir, identity.KeysFile))
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return fmt.Errorf("%s is not a Beam data folder", dir)
-	case err != nil:
-		return folderError(err)
+	for _, name := range ownFiles {
+		if _, err := os.Stat(filepath.Join(dir, name)); err == nil {
+			return nil
+		} else if !errors.Is(err, fs.ErrNotExist) {
+			return folderError(err)
+		}
 	}
-	return nil
+	return fmt.Errorf("%s is not a Beam data folder", dir)
 }

@@ -1,6 +1,8 @@
 package app
 
 import (
+	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -13,28 +15,30 @@ import (
 	"github.com/photon-beam/beam/internal/atomicfile"
 	"github.com/photon-beam/beam/internal/controlsocket"
 	"github.com/photon-beam/beam/internal/runlog/blob"
+	"github.com/photon-beam/beam/internal/smallstate"
+	"github.com/photon-beam/beam/internal/store"
 	"github.com/photon-beam/beam/web/identity"
 )
 
 // A DataFolder is a folder for the data that outlives the process. One process
 // owns it from the time it opens the folder until it closes it.
 type DataFolder struct {
-	dir         string
-	temporary   bool
-	lock        *flock.Flock
-	socket      *controlsocket.Server // where other processes join; nil for a temporary folder
-	sessionKeys identity.Keys
-	blobs       *blob.Store
-	reached     func(step string) // of a migration or a repair, for tests
+	dir       string
+	temporary bool
+	lock      *flock.Flock
+	socket    *controlsocket.Server // where other processes join; nil for a temporary folder
+	blobs     *blob.Store
+	reached   func(step string)  // of a migration or a repair, for tests
+	sealDir   string             // has sealFile, if that isn't dir
+	shared    *smallstate.Memory // what a temporary folder has of another's small state; nil for nothing
 }
 
-// The contents of a data folder, besides the session keys.
+// The contents of a data folder, besides the store.
 const (
 	lockFile         = "lock"
-	blobFolder       = "blobs" // values that are too large for the log
-	secretKeysFolder = "keys"  // of secret answers, one file per run
-	usageFile        = "model-usage.json"
-	marksFolder      = "told" // which runs' ends models were told of, an empty file for each
+	blobFolder       = "blobs"    // values that are too large for the log
+	secretKeysFolder = "keys"     // of secret answers, one file per run
+	sealFile         = "seal-key" // encrypts the session keys, which are in the store
 )
 
 // ErrFolderInUse is returned if another process owns the data folder.
@@ -58,20 +62,23 @@ func OpenDataFolder(dir string) (*DataFolder, error) {
 }
 
 // OpenFallbackFolder opens a temporary folder for a process that can't use the
-// user's own. It shares the session keys of the user's own folder, so that a
-// browser that is signed in there is signed in here.
-func OpenFallbackFolder() (*DataFolder, error) {
+// user's own. It shares the session keys of the user's own folder, if this version can read them, so
+// that a browser that is signed in there is signed in here.
+func OpenFallbackFolder(ctx context.Context) (*DataFolder, error) {
 	f, err := OpenTemporaryFolder()
 	if err != nil {
 		return nil, err
 	}
 	dir, err := defaultDataDir()
-	if err == nil {
-		f.sessionKeys, err = identity.LoadKeys(dir)
-		f.sessionKeys = f.sessionKeys.Copy()
-	}
 	if err != nil {
 		return nil, errors.Join(err, f.Close())
+	}
+	shared, err := store.ReadState(ctx, dir, identity.Buckets()...)
+	if err != nil {
+		return f, nil
+	}
+	if found, err := (identity.KeyStore{State: shared, SealFile: filepath.Join(dir, sealFile)}).Check(ctx); found && err == nil {
+		f.shared, f.sealDir = shared, dir
 	}
 	return f, nil
 }
@@ -115,6 +122,9 @@ func newFolderLock(dir string) *flock.Flock {
 
 func folderError(err error) error { return fmt.Errorf("the data folder can't be used: %w", err) }
 
+// ownFiles are files of which a data folder has one.
+var ownFiles = append([]string{sealFile, oldKeysFile}, store.Files()...)
+
 // ensurePrivate makes sure that no other user can enter the folder: a user who
 // can write to it can replace the keys of all sessions. It changes no folder that
 // holds other files.
@@ -127,7 +137,7 @@ func ensurePrivate(dir string) error {
 	if err != nil {
 		return folderError(err)
 	}
-	own := len(entries) == 0 || slices.ContainsFunc(entries, func(e os.DirEntry) bool { return e.Name() == identity.KeysFile })
+	own := len(entries) == 0 || slices.ContainsFunc(entries, func(e os.DirEntry) bool { return slices.Contains(ownFiles, e.Name()) })
 	if own {
 		err = os.Chmod(dir, 0o700)
 	}
@@ -159,8 +169,12 @@ func (f *DataFolder) openStores() (err error) {
 		return folderError(err)
 	}
 	removeRedirects(f.dir, 0)
-	if f.sessionKeys, err = identity.LoadKeys(f.dir); err != nil {
+	if has, err := f.hasStore(); err != nil {
 		return folderError(err)
+	} else if !has && !f.temporary {
+		if err := f.keyStore(nil).CreateSeal(); err != nil {
+			return folderError(err)
+		}
 	}
 	if f.blobs, err = blob.Open(f.blobDir()); err != nil {
 		return folderError(err)
@@ -171,14 +185,10 @@ func (f *DataFolder) openStores() (err error) {
 	return nil
 }
 
-func (f *DataFolder) blobDir() string  { return filepath.Join(f.dir, blobFolder) }
-func (f *DataFolder) marksDir() string { return filepath.Join(f.dir, marksFolder) }
-func (f *DataFolder) keyDir() string   { return filepath.Join(f.dir, secretKeysFolder) }
+func (f *DataFolder) blobDir() string { return filepath.Join(f.dir, blobFolder) }
+func (f *DataFolder) keyDir() string  { return filepath.Join(f.dir, secretKeysFolder) }
 
-// usageFile returns the file of what models were used for; empty for a temporary folder.
-func (f *DataFolder) usageFile() string {
-	if f.temporary {
-		return ""
-	}
-	return filepath.Join(f.dir, usageFile)
+// keyStore returns where the folder's session keys are, given its small state.
+func (f *DataFolder) keyStore(s smallstate.Store) identity.KeyStore {
+	return identity.KeyStore{State: s, SealFile: filepath.Join(cmp.Or(f.sealDir, f.dir), sealFile)}
 }

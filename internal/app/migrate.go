@@ -46,6 +46,9 @@ func (f *DataFolder) migrate(ctx context.Context, logger *slog.Logger) error {
 	if err != nil {
 		return err
 	}
+	if _, err := f.readOldState(slog.New(slog.DiscardHandler)); err != nil { // before the earlier version is kept out
+		return err
+	}
 	if torn := old.Report().TornBytes; torn > 0 {
 		logger.Warn("discarding an incomplete append that a crash left at the end of the log", "bytes", torn)
 	}
@@ -86,9 +89,16 @@ func (f *DataFolder) replaceOldLog(ctx context.Context, logger *slog.Logger, fil
 		return err
 	}
 	f.reach("the format is raised")
+	state, err := f.readOldState(logger)
+	if err != nil {
+		return err
+	}
 	var commits int64
-	err := f.buildStore(ctx, logger, func(s *store.Store) error {
+	err = f.buildStore(ctx, logger, func(s *store.Store) error {
 		err := fill(s)
+		if err == nil {
+			err = f.copyOldState(ctx, state, s.State())
+		}
 		commits = s.Commits()
 		return err
 	})

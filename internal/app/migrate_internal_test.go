@@ -57,6 +57,8 @@ func doReaching(dir, work string, reached func(string)) error {
 	switch work {
 	case "migrate":
 		err = f.migrate(context.Background(), slog.New(slog.DiscardHandler))
+	case "open":
+		err = f.withStore(context.Background(), slog.New(slog.DiscardHandler), func(*folderStore) error { return nil })
 	case "undo":
 		err = f.undoMigration(context.Background())
 	case "repair":

@@ -34,7 +34,7 @@ func (f *DataFolder) buildStore(ctx context.Context, logger *slog.Logger, fill f
 	if err := os.RemoveAll(f.newStoreDir()); err != nil {
 		return err
 	}
-	s, err := store.Open(ctx, store.Options{Dir: f.newStoreDir(), Sync: store.SyncInterval, LoadBlob: loadBlob(f.blobs), Logger: logger})
+	s, err := store.Open(ctx, store.Options{Dir: f.newStoreDir(), Sync: store.SyncInterval, Blobs: f.blobs, Logger: logger})
 	if err != nil {
 		return err
 	}

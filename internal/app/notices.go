@@ -3,7 +3,6 @@ package app
 import (
 	"context"
 	"errors"
-	"path/filepath"
 	"sync"
 
 	"github.com/photon-beam/beam/internal/callers"
@@ -15,9 +14,6 @@ import (
 // A Webhook is a URL that is told of each question.
 type Webhook struct{ URL, Secret string }
 
-// toldFile records, in the data folder, which questions the webhook was told of.
-const toldFile = "webhook-asks"
-
 // maxAwaitingNotice is how many new questions wait until the webhook's notices of them are
 // made.
 const maxAwaitingNotice = 10_000
@@ -28,11 +24,7 @@ func (a *App) newNotices(c Config) (*notices, error) {
 	if c.Webhook.URL == "" {
 		return nil, nil
 	}
-	config := webhook.Config{URL: c.Webhook.URL, Secret: c.Webhook.Secret, Compose: a.composeNotice, Logger: c.Logger}
-	if !c.Folder.temporary {
-		config.Record = filepath.Join(c.Folder.dir, toldFile)
-	}
-	sender, err := webhook.New(config)
+	sender, err := webhook.New(webhook.Config{URL: c.Webhook.URL, Secret: c.Webhook.Secret, State: a.state, Compose: a.composeNotice, Logger: c.Logger})
 	if err != nil {
 		return nil, err
 	}
@@ -69,13 +61,13 @@ func (n *notices) start() {
 }
 
 // close stops telling.
-func (n *notices) close() error {
+func (n *notices) close() {
 	if n == nil {
-		return nil
+		return
 	}
 	n.cancel()
 	n.telling.Wait()
-	return n.sender.Close()
+	n.sender.Close()
 }
 
 func (n *notices) tellAsked() {
@@ -97,7 +89,7 @@ func (n *notices) tellOpen() {
 		if err != nil || n.ctx.Err() != nil {
 			return
 		}
-		if !n.sender.IsTold(askID) {
+		if !n.sender.IsTold(n.ctx, askID) {
 			n.sender.Tell(n.ctx, askID)
 		}
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"log/slog"
 	"os"
@@ -13,27 +12,45 @@ import (
 	"github.com/photon-beam/beam/internal/engine"
 	"github.com/photon-beam/beam/internal/runlist"
 	"github.com/photon-beam/beam/internal/runlog"
-	"github.com/photon-beam/beam/internal/runlog/blob"
+	"github.com/photon-beam/beam/internal/smallstate"
 	"github.com/photon-beam/beam/internal/store"
 )
 
-// openStore opens the folder's runs: on disk, or in memory for a temporary folder. Runs that an
-// earlier version kept are migrated first.
-func (f *DataFolder) openStore(ctx context.Context, sync store.Sync, logger *slog.Logger) (runlist.Store, func() error, error) {
+// A folderStore is an open store of a folder.
+type folderStore struct {
+	runlist.Store
+	state smallstate.Store
+	close func() error
+}
+
+// openStore opens the folder's store: on disk, or in memory for a temporary folder. What an
+// earlier version kept is migrated first.
+func (f *DataFolder) openStore(ctx context.Context, sync store.Sync, logger *slog.Logger) (*folderStore, error) {
 	if f.temporary {
-		return runlist.NewMemory(runlog.NewMemory(), engine.LoadEntry(f.blobs)), func() error { return nil }, nil
+		state := f.shared
+		if state == nil {
+			state = smallstate.NewMemory()
+		}
+		return &folderStore{runlist.NewMemory(runlog.NewMemory(), engine.LoadEntry(f.blobs)), state, func() error { return nil }}, nil
 	}
 	if err := f.migrate(ctx, logger); err != nil {
-		return nil, nil, fmt.Errorf("can't copy the runs of an earlier version: %w", adviseRepair(err))
+		return nil, fmt.Errorf("can't copy the runs of an earlier version: %w", adviseRepair(err))
 	}
 	if err := f.requireRuns(); err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	s, err := store.Open(ctx, store.Options{Dir: f.dir, Sync: sync, LoadBlob: loadBlob(f.blobs), Logger: logger})
+	old, err := f.readOldState(logger)
 	if err != nil {
-		return nil, nil, fmt.Errorf("can't open the runs in the data folder: %w", adviseRepair(err))
+		return nil, err
 	}
-	return s, s.Close, nil
+	s, err := store.Open(ctx, store.Options{Dir: f.dir, Sync: sync, Blobs: f.blobs, Logger: logger})
+	if err != nil {
+		return nil, fmt.Errorf("can't open the runs in the data folder: %w", adviseRepair(err))
+	}
+	if err := f.adoptOldState(ctx, old, s); err != nil {
+		return nil, errors.Join(fmt.Errorf("can't copy the files of an earlier version: %w", err), s.Close())
+	}
+	return &folderStore{s, s.State(), s.Close}, nil
 }
 
 // adviseRepair adds to an error what can be done if it is that the runs are damaged.
@@ -73,24 +90,12 @@ func (f *DataFolder) hasStore() (bool, error) {
 	return false, nil
 }
 
-// loadBlob returns a function that reads the data of an entry that is too large for the log.
-func loadBlob(blobs *blob.Store) func(run, digest string) ([]byte, error) {
-	return func(run, digest string) ([]byte, error) {
-		file, err := blobs.OpenVerified(run, digest, func(reason error) error { return reason })
-		if err != nil {
-			return nil, err
-		}
-		defer file.Close()
-		return io.ReadAll(file)
-	}
-}
-
 // withStore opens the store for work that runs no photons, calls do, and closes the
 // store. The caller owns the folder.
-func (f *DataFolder) withStore(ctx context.Context, logger *slog.Logger, do func(runlist.Store) error) error {
-	s, closeStore, err := f.openStore(ctx, store.SyncInterval, logger)
+func (f *DataFolder) withStore(ctx context.Context, logger *slog.Logger, do func(*folderStore) error) error {
+	s, err := f.openStore(ctx, store.SyncInterval, logger)
 	if err != nil {
 		return err
 	}
-	return errors.Join(do(s), closeStore())
+	return errors.Join(do(s), s.close())
 }

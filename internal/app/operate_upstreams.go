@@ -6,9 +6,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
 	"path/filepath"
 
 	"github.com/photon-beam/beam/internal/controlsocket"
+	"github.com/photon-beam/beam/internal/smallstate"
+	"github.com/photon-beam/beam/internal/store"
 	"github.com/photon-beam/beam/internal/upstream"
 	"github.com/photon-beam/beam/internal/upstream/config"
 )
@@ -28,6 +31,7 @@ const (
 	UpstreamRemove = "remove"
 	UpstreamAccept = "accept"
 	UpstreamStatus = "status"
+	UpstreamPins   = "pins"
 )
 
 // An UpstreamReply is the reply to an [UpstreamRequest].
@@ -36,6 +40,8 @@ type UpstreamReply struct {
 	Warning  string            `json:"warning,omitempty"` // what keeps Beam from using the change
 	Accepted []string          `json:"accepted,omitempty"`
 	Status   []upstream.Status `json:"status,omitempty"`
+	// Pins are what was accepted of the upstream's tools, for [upstream.Check].
+	Pins []smallstate.Value `json:"pins,omitempty"`
 }
 
 // Err returns the error in the reply, or nil. It may be [config.ErrExists] or
@@ -73,20 +79,53 @@ func UpstreamFile(dir string) string { return filepath.Join(dir, config.OwnFile)
 func (f *DataFolder) UpstreamProblem(name string) error { return upstreamProblem(f.dir, name) }
 
 // ChangeUpstreams adds a server to the folder's file, or removes one. This process must
-// own the folder.
-func (f *DataFolder) ChangeUpstreams(r UpstreamRequest) (err error) {
+// own the folder, which no [App] uses.
+func (f *DataFolder) ChangeUpstreams(ctx context.Context, r UpstreamRequest, logger *slog.Logger) error {
+	if r.Action != UpstreamRemove {
+		return f.changeUpstreams(ctx, r, nil)
+	}
+	return f.withStore(ctx, logger, func(s *folderStore) error { return f.changeUpstreams(ctx, r, s.state) })
+}
+
+// changeUpstreams is ChangeUpstreams, given the folder's small state, which only removing needs.
+func (f *DataFolder) changeUpstreams(ctx context.Context, r UpstreamRequest, s smallstate.Store) (err error) {
 	file := UpstreamFile(f.dir)
 	switch {
 	case r.Action == UpstreamAdd && r.Definition != nil:
 		err = config.Add(file, r.Name, *r.Definition, r.Replace)
 	case r.Action == UpstreamRemove:
 		if err = config.Remove(file, r.Name); err == nil {
-			err = upstream.RemovePins(f.dir, r.Name)
+			err = upstream.RemovePins(ctx, s, r.Name)
 		}
 	default:
 		err = fmt.Errorf("it can't do %q", r.Action)
 	}
 	return err
+}
+
+// UpstreamPins returns what was accepted of an upstream's tools. This process must own the folder,
+// which no [App] uses.
+func (f *DataFolder) UpstreamPins(ctx context.Context, name string) ([]smallstate.Value, error) {
+	if has, err := f.hasStore(); err != nil {
+		return nil, err
+	} else if !has {
+		return f.oldPins(name)
+	}
+	shared, err := store.ReadState(ctx, f.dir, upstream.PinsBucket(name))
+	if err != nil {
+		return nil, err
+	}
+	return pinsIn(ctx, shared, name)
+}
+
+func pinsIn(ctx context.Context, s smallstate.Store, upstreamName string) (pins []smallstate.Value, err error) {
+	for v, err := range (smallstate.Bucket{Store: s, Name: upstream.PinsBucket(upstreamName)}).All(ctx) {
+		if err != nil {
+			return nil, err
+		}
+		pins = append(pins, v)
+	}
+	return pins, nil
 }
 
 // An upstreamOperator operates upstreams for the pages.
@@ -115,15 +154,15 @@ func (a *App) changeUpstreams(r UpstreamRequest) (warning, err error) {
 			return nil, err
 		}
 	}
-	if err := a.folder.ChangeUpstreams(r); err != nil {
+	ctx, cancel := context.WithTimeout(context.Background(), upstream.StartTimeout)
+	defer cancel()
+	if err := a.folder.changeUpstreams(ctx, r, a.state); err != nil {
 		return nil, err
 	}
 	servers, err := config.LoadValid(a.upstreamFilesNow()...)
 	if err != nil {
 		a.logger.Warn("not all upstreams can be used", "err", err)
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), upstream.StartTimeout)
-	defer cancel()
 	problems := a.upstreams.Configure(ctx, servers)
 	for name, err := range problems {
 		a.logger.Warn("an upstream can't be used", "upstream", name, "err", err)
@@ -149,7 +188,7 @@ func upstreamProblem(dir, name string) error {
 }
 
 // handleUpstream operates upstreams for another process.
-func (h *controlServer) handleUpstream(_ context.Context, r *controlsocket.Request) {
+func (h *controlServer) handleUpstream(ctx context.Context, r *controlsocket.Request) {
 	var request UpstreamRequest
 	if err := json.Unmarshal(r.Args, &request); err != nil {
 		r.Refuse(controlsocket.Refusef(controlsocket.Failed, "it can't read what to do with the upstream"))
@@ -158,16 +197,18 @@ func (h *controlServer) handleUpstream(_ context.Context, r *controlsocket.Reque
 	if r.Accept() != nil {
 		return
 	}
-	if err := json.NewEncoder(r).Encode(h.operateUpstreams(request)); err != nil {
+	if err := json.NewEncoder(r).Encode(h.operateUpstreams(ctx, request)); err != nil {
 		h.logger.Warn("sending the reply about upstreams", "err", err)
 	}
 }
 
-func (h *controlServer) operateUpstreams(r UpstreamRequest) (reply UpstreamReply) {
+func (h *controlServer) operateUpstreams(ctx context.Context, r UpstreamRequest) (reply UpstreamReply) {
 	var err, warning error
 	switch {
 	case r.Action == UpstreamStatus:
 		reply.Status = h.upstreams.Status()
+	case r.Action == UpstreamPins:
+		reply.Pins, err = pinsIn(ctx, h.state, r.Name)
 	case r.Action == UpstreamAccept:
 		reply.Accepted, err = h.upstreams.Accept(r.Name, r.Tool, "")
 	default:

@@ -8,7 +8,6 @@ import (
 
 	"github.com/photon-beam/beam/internal/controlsocket"
 	"github.com/photon-beam/beam/internal/engine"
-	"github.com/photon-beam/beam/internal/runlist"
 )
 
 // A PruneRequest is the argument of [RequestPrune]: which finished runs to delete.
@@ -29,7 +28,7 @@ type PruneResult struct {
 // [App] uses. If it returns an error, the runs that it returns are deleted
 // nevertheless.
 func (f *DataFolder) PruneLog(ctx context.Context, r PruneRequest, logger *slog.Logger) (runs []engine.PrunedRun, err error) {
-	err = f.withStore(ctx, logger, func(s runlist.Store) error {
+	err = f.withStore(ctx, logger, func(s *folderStore) error {
 		runs, err = engine.PruneLog(ctx, s, f.blobs, f.keyDir(), r.PruneCriteria, r.DryRun)
 		return err
 	})

@@ -8,6 +8,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -274,6 +275,30 @@ func TestRepairDamagedFile(t *testing.T) {
 	wantWhole(t, dir)
 	if row := rowsOf(t, dir)[run]; row == nil || !row.State.Ended() {
 		t.Errorf("the run is %+v", row)
+	}
+	if report, err := CheckFolder(t.Context(), dir); err != nil || !slices.Equal(report.MissingFiles[run], []string{filepath.Base(files[0])}) {
+		t.Errorf("afterwards, check names the missing files %v, %v", report.MissingFiles, err)
+	}
+}
+
+// A file that is missing is named, and the run keeps the rest.
+func TestMissingFile(t *testing.T) {
+	dir := migratedFolder(t)
+	files, err := filepath.Glob(filepath.Join(dir, blobFolder, "*", "*"))
+	if err != nil || len(files) == 0 {
+		t.Fatal(files, err)
+	}
+	for _, file := range files {
+		run := filepath.Base(filepath.Dir(file))
+		copied := filepath.Join(t.TempDir(), "copy")
+		if err := os.CopyFS(copied, os.DirFS(dir)); err != nil {
+			t.Fatal(err)
+		}
+		mustRemove(t, filepath.Join(copied, blobFolder, run, filepath.Base(file)))
+		report, err := CheckFolder(t.Context(), copied)
+		if err != nil || report.Damaged[run] == "" && len(report.MissingFiles[run]) == 0 {
+			t.Errorf("%s: check names %v and %v, %v", file, report.Damaged, report.MissingFiles, err)
+		}
 	}
 }
 

@@ -12,10 +12,8 @@ import (
 
 	"github.com/photon-beam/beam/internal/atomicfile"
 	"github.com/photon-beam/beam/internal/backup"
-	"github.com/photon-beam/beam/internal/runlist"
 	"github.com/photon-beam/beam/internal/runlog/blob"
 	"github.com/photon-beam/beam/internal/store"
-	"github.com/photon-beam/beam/web/identity"
 )
 
 // restoreMarkFile is the name of a file in a folder that is being restored. A
@@ -99,19 +97,15 @@ func (f *DataFolder) restoreFrom(ctx context.Context, r io.Reader, partial bool,
 	if f.blobs, err = blob.Open(f.blobDir()); err != nil {
 		return sum, nil, err
 	}
-	err = f.withStore(ctx, logger, func(l runlist.Store) error {
+	err = f.withStore(ctx, logger, func(s *folderStore) error {
 		unsure := ""
-		sum, err = backup.Restore(ctx, r, f.backupParts(l))
+		sum, err = backup.Restore(ctx, r, f.backupParts(s, s.state))
 		if partial && sum.Runs > 0 && (errors.Is(err, backup.ErrDamaged) || errors.Is(err, backup.ErrTruncated)) {
 			damage, err, unsure = err, nil, "the backup is damaged, and the run may lack what it did last"
 		}
 		if err == nil {
-			err = f.endDamaged(ctx, l, sum.Missing, unsure)
+			err = f.endDamaged(ctx, s, sum.Missing, unsure)
 		}
-		if err != nil {
-			return err
-		}
-		_, err = identity.LoadKeys(f.dir) // with keys that can't be read, Beam would not start
 		return err
 	})
 	return sum, damage, errors.Join(err, f.blobs.Close())
@@ -138,7 +132,7 @@ func (f *DataFolder) syncAndUnmark() error {
 
 // removeRestored removes everything that a failed restore created, the mark last.
 func (f *DataFolder) removeRestored() (err error) {
-	for _, name := range append(store.Files(), blobFolder, secretKeysFolder, identity.KeysFile) {
+	for _, name := range append(store.Files(), blobFolder, secretKeysFolder, sealFile) {
 		err = errors.Join(err, os.RemoveAll(filepath.Join(f.dir, name)))
 	}
 	if err != nil {

@@ -139,9 +139,7 @@ func (a *App) Close(ctx context.Context) error {
 // closeSurfaces ends the streams of followers and the sessions of MCP clients, if there are
 // surfaces.
 func (a *App) closeSurfaces() {
-	if err := a.notices.close(); err != nil {
-		a.logger.Error("closing the record of the webhook", "err", err)
-	}
+	a.notices.close()
 	a.models.Close()
 	if a.web != nil {
 		a.upstreams.Close()

@@ -18,9 +18,8 @@ func (a *App) newUpstreams(c Config) (err error) {
 	if err != nil {
 		return err
 	}
-	policy := upstream.PolicyOptions{Elicitation: c.Elicitation, Meter: a.metrics, Logger: c.Logger}
+	policy := upstream.PolicyOptions{State: a.state, Elicitation: c.Elicitation, Meter: a.metrics, Logger: c.Logger}
 	if !c.Folder.temporary {
-		policy.Dir = c.Folder.dir
 		a.upstreamAudit, err = upstream.OpenAudit(c.Folder.dir, func(err error) { c.Logger.Error("writing the audit file of upstreams", "err", err) })
 		if err != nil {
 			return err

@@ -22,6 +22,15 @@ import (
 	"github.com/photon-beam/beam/internal/runlog/blob"
 )
 
+// sessionKeys are any text.
+type sessionKeys string
+
+func (k *sessionKeys) Export(context.Context) ([]byte, error) { return []byte(*k), nil }
+func (k *sessionKeys) Import(_ context.Context, raw []byte) error {
+	*k = sessionKeys(raw)
+	return nil
+}
+
 // newParts returns empty parts.
 func newParts(t testing.TB) backup.Parts {
 	t.Helper()
@@ -31,7 +40,7 @@ func newParts(t testing.TB) backup.Parts {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { blobs.Close() })
-	return backup.Parts{Log: runlog.NewMemory(), Blobs: blobs, KeyDir: filepath.Join(dir, "keys"), SessionKeyFile: filepath.Join(dir, "session-keys.json")}
+	return backup.Parts{Log: runlog.NewMemory(), Blobs: blobs, KeyDir: filepath.Join(dir, "keys"), SessionKeys: new(sessionKeys)}
 }
 
 const (
@@ -43,7 +52,7 @@ const (
 func newFilledParts(t testing.TB) backup.Parts {
 	t.Helper()
 	p := newParts(t)
-	createFile(t, p.SessionKeyFile, `{"id":"x"}`)
+	p.SessionKeys = new(sessionKeys(`{"id":"x"}`))
 	if err := os.Mkdir(p.KeyDir, 0o700); err != nil {
 		t.Fatal(err)
 	}
@@ -115,7 +124,10 @@ func TestRestoreReturnsWhatWasBackedUp(t *testing.T) {
 			t.Errorf("run %s was\n%v and is\n%v", run, was, is)
 		}
 	}
-	for name, want := range map[string]string{to.SessionKeyFile: `{"id":"x"}`, filepath.Join(to.KeyDir, waitingRunID): "a key"} {
+	if keys, _ := to.SessionKeys.Export(t.Context()); string(keys) != `{"id":"x"}` {
+		t.Errorf("the session keys are %s", keys)
+	}
+	for name, want := range map[string]string{filepath.Join(to.KeyDir, waitingRunID): "a key"} {
 		if got, err := os.ReadFile(name); string(got) != want {
 			t.Errorf("%s holds %q, %v", name, got, err)
 		}

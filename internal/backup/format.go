@@ -17,6 +17,7 @@
 package backup
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -35,10 +36,16 @@ const formatVersion = 1
 
 // Parts are the parts of a data folder.
 type Parts struct {
-	Log            runlog.Log
-	Blobs          *blob.Store
-	KeyDir         string // the folder with a key file for each run
-	SessionKeyFile string
+	Log         runlog.Log
+	Blobs       *blob.Store
+	KeyDir      string // the folder with a key file for each run
+	SessionKeys SessionKeys
+}
+
+// SessionKeys are the keys of sessions.
+type SessionKeys interface {
+	Export(ctx context.Context) ([]byte, error)
+	Import(ctx context.Context, exported []byte) error
 }
 
 // A Summary describes the contents of a backup.
@@ -105,7 +112,7 @@ type section struct {
 // sections lists the sections in their order.
 var sections = [...]section{
 	sectionManifest:    {regexp.MustCompile(`^beam-backup\.json$`), 4 << 10},
-	sectionSessionKeys: {regexp.MustCompile(`^session-keys\.json$`), 4 << 10},
+	sectionSessionKeys: {regexp.MustCompile(`^session-keys\.json$`), 16 << 20},
 	sectionLog:         {regexp.MustCompile(`^log/\d{8}\.jsonl$`), 64 << 20},
 	sectionKeys:        {regexp.MustCompile(`^keys/([0-9a-f]{1,64})$`), 4 << 10},
 	sectionBlobs:       {regexp.MustCompile(`^blobs/([0-9a-f]{1,64})/([0-9a-f]{64})$`), 1 << 40},

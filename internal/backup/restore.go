@@ -22,7 +22,7 @@ type restorer struct {
 	ctx context.Context
 }
 
-func (r *restorer) putSessionKeys(raw []byte) error { return createFile(r.SessionKeyFile, raw) }
+func (r *restorer) putSessionKeys(raw []byte) error { return r.SessionKeys.Import(r.ctx, raw) }
 
 func (r *restorer) putEntries(run string, after uint64, entries []runlog.Entry) error {
 	_, err := r.Log.Append(r.ctx, run, after, entries...)

@@ -83,7 +83,7 @@ func (a *backupWriter) writeJSON(name string, v any) error {
 }
 
 func (a *backupWriter) writeSessionKeys() error {
-	raw, err := os.ReadFile(a.SessionKeyFile)
+	raw, err := a.SessionKeys.Export(a.ctx)
 	if err != nil {
 		return err
 	}
@@ -133,8 +133,12 @@ func (a *backupWriter) countEntries(s runlog.AppendedEntries) {
 	}
 	a.written.Entries += len(s.Entries)
 	for _, e := range s.Entries {
-		if e.Blob != "" {
-			a.refs[blobRef{s.Run, e.Blob}] = struct{}{}
+		digests, err := e.Blobs()
+		if err != nil {
+			a.missing[s.Run] = err.Error()
+		}
+		for _, d := range digests {
+			a.refs[blobRef{s.Run, d}] = struct{}{}
 		}
 	}
 	a.runEnded[s.Run] = s.Entries[len(s.Entries)-1].Kind == runlog.KindFinished

@@ -7,6 +7,7 @@ import (
 	"io"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/photon-beam/beam/internal/app"
 	"github.com/photon-beam/beam/internal/backup"
@@ -54,6 +55,13 @@ func (c *checkCommand) checkFolder(ctx context.Context, p *program) error {
 		printDamage(p.stdout, report)
 		return fmt.Errorf("%s: restore a backup, or let %s repair copy what can be read", describeDamage(report), p.command)
 	}
+	if len(report.MissingFiles) > 0 {
+		for _, run := range slices.Sorted(maps.Keys(report.MissingFiles)) {
+			missing := report.MissingFiles[run]
+			fmt.Fprintf(p.stdout, "run %s: %s missing: %s\n", run, humanize.Plural(len(missing), "a file is", "files are"), strings.Join(missing, ", "))
+		}
+		return errors.New(describeMissingFiles(report) + ": mount the volume that has them, or restore a backup; the rest of the runs is intact")
+	}
 	where := ""
 	if report.Unmigrated {
 		where = " of an earlier version, which the next start copies"
@@ -85,6 +93,12 @@ func describeDamage(r app.FolderReport) string {
 		return "the data folder is damaged"
 	}
 	return humanize.Count(len(r.Damaged), "run") + " of " + humanize.Thousands(r.Runs) + " " + humanize.Plural(len(r.Damaged), "is", "are") + " damaged"
+}
+
+// describeMissingFiles says in a few words that files are missing.
+func describeMissingFiles(r app.FolderReport) string {
+	n := len(r.MissingFiles)
+	return humanize.Count(n, "run") + " of " + humanize.Thousands(r.Runs) + " " + humanize.Plural(n, "lacks", "lack") + " files"
 }
 
 // printDamage prints what is damaged.

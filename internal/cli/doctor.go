@@ -142,6 +142,8 @@ func checkRuns(ctx context.Context, p *program, dir string) finding {
 		return finding{"runs", findingProblem, err.Error(), "Make the folder readable."}
 	case !report.Whole():
 		return finding{"runs", findingProblem, describeDamage(report), mend}
+	case len(report.MissingFiles) > 0:
+		return finding{"runs", findingProblem, describeMissingFiles(report), "Mount the volume that has them, or restore a backup. The rest of the runs is intact."}
 	}
 	return finding{"runs", findingOK, fmt.Sprintf("%s and %s are intact", humanize.Count(report.Runs, "run"), humanize.Count(report.Files, "file")), ""}
 }

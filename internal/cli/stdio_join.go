@@ -99,7 +99,7 @@ func (c *stdioProcess) useFallbackFolder(ctx context.Context, o controlsocket.Ow
 		return fmt.Errorf("the data folder %s is in use by %s, which can't be joined: %s. Stop that one, or choose another folder with --data, or --memory",
 			c.Data, describeOwner(o), reason)
 	}
-	folder, err := app.OpenFallbackFolder()
+	folder, err := app.OpenFallbackFolder(ctx)
 	if err != nil {
 		return err
 	}

@@ -67,7 +67,7 @@ func (c *upstreamAddCommand) Run(ctx context.Context, p *program) error {
 	if err != nil {
 		return &usageError{err}
 	}
-	warning, err := c.changeUpstreams(ctx, app.UpstreamRequest{Action: app.UpstreamAdd, Name: c.Name, Definition: &definition, Replace: c.Replace})
+	warning, err := c.changeUpstreams(ctx, p, app.UpstreamRequest{Action: app.UpstreamAdd, Name: c.Name, Definition: &definition, Replace: c.Replace})
 	if errors.Is(err, config.ErrExists) {
 		return fmt.Errorf("there is a server %q already: choose another name, or replace it with --replace", c.Name)
 	}
@@ -142,7 +142,7 @@ func (*upstreamRemoveCommand) Help() string {
 
 // Run removes the server.
 func (c *upstreamRemoveCommand) Run(ctx context.Context, p *program) error {
-	warning, err := c.changeUpstreams(ctx, app.UpstreamRequest{Action: app.UpstreamRemove, Name: c.Name})
+	warning, err := c.changeUpstreams(ctx, p, app.UpstreamRequest{Action: app.UpstreamRemove, Name: c.Name})
 	if errors.Is(err, config.ErrNotFound) {
 		return fmt.Errorf("the data folder has no server %q: %s upstream list shows which it has", c.Name, p.command)
 	}
@@ -163,7 +163,7 @@ func (p *program) printUpstreamWarning(warning string) {
 
 // changeUpstreams changes the file of the data folder: the Beam that owns it does, if
 // there is one. The warning says what can't be used of the file.
-func (f *dataFolderFlags) changeUpstreams(ctx context.Context, request app.UpstreamRequest) (warning string, err error) {
+func (f *dataFolderFlags) changeUpstreams(ctx context.Context, p *program, request app.UpstreamRequest) (warning string, err error) {
 	var reply app.UpstreamReply
 	if err := f.makeDataDir(); err != nil {
 		return "", err
@@ -176,7 +176,7 @@ func (f *dataFolderFlags) changeUpstreams(ctx context.Context, request app.Upstr
 			return reply.Err()
 		},
 		func(folder *app.DataFolder) error {
-			if err := folder.ChangeUpstreams(request); err != nil {
+			if err := folder.ChangeUpstreams(ctx, request, newWarningLogger(p)); err != nil {
 				return err
 			}
 			if err := folder.UpstreamProblem(request.Name); err != nil {

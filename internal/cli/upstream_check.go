@@ -12,7 +12,9 @@ import (
 	"time"
 
 	"github.com/photon-beam/beam/internal/app"
+	"github.com/photon-beam/beam/internal/controlsocket"
 	"github.com/photon-beam/beam/internal/humanize"
+	"github.com/photon-beam/beam/internal/smallstate"
 	"github.com/photon-beam/beam/internal/upstream"
 	"github.com/photon-beam/beam/internal/upstream/config"
 )
@@ -64,7 +66,7 @@ func (c *upstreamCheckCommand) Run(ctx context.Context, p *program) error {
 	failed := problems != nil
 	var reports []*upstream.Report
 	for _, s := range servers {
-		r := c.check(ctx, p, s, dir)
+		r := c.check(ctx, p, s)
 		reports = append(reports, r)
 		failed = failed || r.Failed()
 		if !c.JSON {
@@ -86,14 +88,40 @@ func (c *upstreamCheckCommand) Run(ctx context.Context, p *program) error {
 	return err
 }
 
-func (c *upstreamCheckCommand) check(ctx context.Context, p *program, s config.Server, dir string) *upstream.Report {
+func (c *upstreamCheckCommand) check(ctx context.Context, p *program, s config.Server) *upstream.Report {
 	ctx, cancel := context.WithTimeout(ctx, time.Duration(c.Timeout))
 	defer cancel()
 	info, err := json.Marshal(map[string]string{"name": p.name, "version": app.Version()})
 	if err != nil {
 		panic(err) // texts always have a JSON form
 	}
-	return upstream.Check(ctx, s, dir, info)
+	pins, err := c.requestPins(ctx, s.Name)
+	if err != nil {
+		p.messagef("it isn't known which tools of %s were accepted: %v", s.Name, err)
+	}
+	return upstream.Check(ctx, s, pins, info)
+}
+
+// requestPins returns what was accepted of an upstream's tools; nothing if there is no data folder.
+func (c *upstreamCheckCommand) requestPins(ctx context.Context, name string) (pins []smallstate.Value, err error) {
+	dir, err := app.ResolveDataDir(c.Data)
+	if err != nil || app.RequireDataDir(dir) != nil {
+		return nil, err
+	}
+	err = c.useFolder(ctx, app.RequestUpstream, app.UpstreamRequest{Action: app.UpstreamPins, Name: name},
+		func(conn *controlsocket.Conn) error {
+			var reply app.UpstreamReply
+			if err := json.NewDecoder(conn).Decode(&reply); err != nil {
+				return err
+			}
+			pins = reply.Pins
+			return reply.Err()
+		},
+		func(folder *app.DataFolder) error {
+			pins, err = folder.UpstreamPins(ctx, name)
+			return err
+		})
+	return pins, err
 }
 
 // upstreamFiles returns the files that define upstreams: those that were named, and the

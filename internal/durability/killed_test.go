@@ -51,7 +51,7 @@ func TestKilledBeforeRename(t *testing.T) {
 		t.Skip("strace is not there to kill at a system call")
 	}
 	bin := buildPhotons(t)
-	for _, name := range []string{"session-keys.json", "beam.mark", "beam.db"} {
+	for _, name := range []string{"seal-key", "beam.mark", "beam.db"} {
 		data := filepath.Join(t.TempDir(), "data")
 		ctx, cancel := context.WithTimeout(t.Context(), programtest.WaitTimeout)
 		defer cancel()

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
@@ -83,7 +84,7 @@ func (r *trackedRun) removeBlob(digest string, size int64) error {
 			if err != nil {
 				return err
 			}
-			if refers, err := refersTo(entry, digest); err != nil || refers {
+			if refs, err := entry.Blobs(); err != nil || slices.Contains(refs, digest) {
 				return err
 			}
 		}

@@ -18,9 +18,10 @@ func (e *Engine) Recover(ctx context.Context) error {
 		go e.enforceRetention()
 		go e.evictIdleRuns()
 	}()
+	var unreadable map[string]error
 	if m, ok := e.rows.(*runlist.Memory); ok {
-		unreadable, err := m.ReadAll(ctx)
-		if err != nil {
+		var err error
+		if unreadable, err = m.ReadAll(ctx); err != nil {
 			return err
 		}
 		for id, err := range unreadable {
@@ -28,7 +29,7 @@ func (e *Engine) Recover(ctx context.Context) error {
 		}
 	}
 	e.exclusive.pause()
-	if err := e.countDisk(); err != nil {
+	if err := e.countDisk(unreadable); err != nil {
 		e.logger.Error("counting the files of runs", "err", err)
 	}
 	if err := e.deleteKeysOfEndedRuns(ctx); err != nil {

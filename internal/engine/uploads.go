@@ -98,8 +98,9 @@ func (u *uploadedFiles) forget(run string) {
 	delete(u.count, run)
 }
 
-// countDisk counts the files of all runs as disk of their owners.
-func (e *Engine) countDisk() error {
+// countDisk counts the files of all runs as disk of their owners. It deletes those of runs that
+// don't exist: a process was killed before it came to that, or before it recorded their start.
+func (e *Engine) countDisk(unreadable map[string]error) error {
 	if e.blobs == nil {
 		return nil
 	}
@@ -108,13 +109,17 @@ func (e *Engine) countDisk() error {
 			return err
 		}
 		row, err := e.rows.Row(context.Background(), id)
-		if errors.Is(err, runlog.ErrNotFound) {
-			continue
-		}
-		if err != nil {
+		switch {
+		case err == nil:
+			e.disk.Add(row.Owner(), e.storedBlobs(id))
+		case !errors.Is(err, runlog.ErrNotFound):
 			return err
+		case unreadable[id] == nil:
+			e.logger.Info("deleting the files of a run that doesn't exist", "run", id)
+			if err := e.blobs.DeleteRun(id); err != nil { // the others count all the same
+				e.logger.Error("deleting the files of a run that doesn't exist", "run", id, "err", err)
+			}
 		}
-		e.disk.Add(row.Owner(), e.storedBlobs(id))
 	}
 	return nil
 }

@@ -30,7 +30,7 @@ func (c *call) actFromView(ctx context.Context, raw json.RawMessage) (any, error
 	case apps.ActionStop:
 		return acted{}, c.server.engine.Cancel(ctx, c.client.caller, info.ID, c.appSurface())
 	case apps.ActionTell, apps.ActionUntell:
-		return c.markTold(info, args)
+		return c.markTold(ctx, info, args)
 	}
 	return nil, argumentError("action must be accept, decline, cancel, stop, tell or untell")
 }
@@ -110,7 +110,8 @@ func (c *call) renderInvalid(ctx context.Context, open engine.OpenAsk, policy ap
 func (c *call) appSurface() string { return apps.SurfaceOf(c.client.name) }
 
 // markTold claims to tell the model of the run's end, or takes the claim back.
-func (c *call) markTold(info engine.Info, args apps.ActArguments) (any, error) {
+func (c *call) markTold(ctx context.Context, info engine.Info, args apps.ActArguments) (any, error) {
+	ctx = context.WithoutCancel(ctx) // a client that leaves mustn't leave a claim behind that nobody knows of
 	part := apps.Part(args.Part)
 	switch {
 	case part != apps.Context && part != apps.Message:
@@ -118,31 +119,32 @@ func (c *call) markTold(info engine.Info, args apps.ActArguments) (any, error) {
 	case !info.State.Ended():
 		return nil, argumentError("the run has not ended")
 	case args.Action == apps.ActionUntell:
-		return acted{}, c.server.apps.Marks.Release(info.ID, part)
+		return acted{}, c.server.apps.Marks.Release(ctx, info.ID, part)
 	}
-	first, err := c.server.apps.Marks.Claim(info.ID, part)
+	first, err := c.server.apps.Marks.Claim(ctx, info.ID, part)
 	return acted{Claimed: first}, err
 }
 
 // noteResultReturned records that the model has the run's result, so that no view tells
 // it again.
-func (c *call) noteResultReturned() {
+func (c *call) noteResultReturned(ctx context.Context) {
 	if !c.isResume || !c.session.usesApps(c.client) {
 		return
 	}
+	ctx = context.WithoutCancel(ctx) // the client may leave once it has the result
 	for _, part := range []apps.Part{apps.Context, apps.Message} {
-		if _, err := c.server.apps.Marks.Claim(c.runID, part); err != nil {
+		if _, err := c.server.apps.Marks.Claim(ctx, c.runID, part); err != nil {
 			c.server.logger.Warn("recording that a model has a run's result", "run", c.runID, "err", err)
 		}
 	}
 }
 
 // sweepMarks removes the marks of runs that have been deleted.
-func (s *Server) sweepMarks() {
+func (s *Server) sweepMarks(ctx context.Context) {
 	if s.apps.View == nil {
 		return
 	}
-	err := s.apps.Marks.Sweep(func(run string) bool { return s.engine.Exists(run) })
+	err := s.apps.Marks.Sweep(ctx, func(run string) bool { return s.engine.Exists(run) })
 	if err != nil {
 		s.logger.Warn("removing marks of deleted runs", "err", err)
 	}

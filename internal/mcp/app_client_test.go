@@ -12,6 +12,7 @@ import (
 	"github.com/photon-beam/beam/internal/mcp"
 	"github.com/photon-beam/beam/internal/mcp/apps"
 	"github.com/photon-beam/beam/internal/runlog"
+	"github.com/photon-beam/beam/internal/smallstate"
 )
 
 // The capabilities of clients that show apps: claude.ai's, which has no elicitation, and
@@ -36,10 +37,12 @@ var (
 // newAppServer returns a server that shows runs in chats.
 func newAppServer(t testing.TB, photons ...*generators.Photon) *testServer {
 	t.Helper()
-	return newTestServerWith(t, appConfig(t.TempDir()), runlog.NewMemory(), photons...)
+	return newTestServerWith(t, appConfig(), runlog.NewMemory(), photons...)
 }
 
-func appConfig(marks string) mcp.Config {
+func appConfig() mcp.Config { return appConfigWith(smallstate.NewMemory()) }
+
+func appConfigWith(marks smallstate.Store) mcp.Config {
 	return mcp.Config{AskPolicy: mcp.DefaultAskPolicy(), Apps: mcp.Apps{Marks: apps.NewMarks(marks)}}
 }
 

@@ -54,7 +54,7 @@ func TestViewOfARunOfThePage(t *testing.T) {
 // What can't be undone is for the signed-in page, unless the operator allows otherwise.
 func TestDestructiveQuestionsAreNotForTheChat(t *testing.T) {
 	for _, allowed := range []bool{false, true} {
-		config := appConfig("")
+		config := appConfig()
 		config.Apps.Policy.Destructive = allowed
 		r := newTestServerWith(t, config, runlog.NewMemory(), dropPhoton)
 		c := r.connectApp(t, operator, "2025-11-25", showsApps)
@@ -75,7 +75,7 @@ func TestDestructiveQuestionsAreNotForTheChat(t *testing.T) {
 // A question that names who may answer is for those who have signed in, whatever the
 // operator allows.
 func TestQuestionsForOthersAreNotForTheChat(t *testing.T) {
-	config := appConfig("")
+	config := appConfig()
 	config.Apps.Policy.Destructive = true
 	boss := showingPhoton("boss", ask.ForText("word", "Which word?", ask.From(ask.User("ada"))), generators.Options{})
 	second := showingPhoton("second", ask.ForText("word", "Which word?", ask.NotCaller()), generators.Options{})

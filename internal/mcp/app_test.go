@@ -16,6 +16,7 @@ import (
 	"github.com/photon-beam/beam/internal/mcp"
 	"github.com/photon-beam/beam/internal/mcp/apps"
 	"github.com/photon-beam/beam/internal/runlog"
+	"github.com/photon-beam/beam/internal/smallstate"
 )
 
 var appVersions = []string{"2025-06-18", "2025-11-25", "2026-07-28"}
@@ -179,9 +180,9 @@ func TestViewAnswers(t *testing.T) {
 // That the model was told is recorded once, also across processes; a refused message takes
 // the claim back.
 func TestModelIsToldOnce(t *testing.T) {
-	folder, runs := t.TempDir(), runlog.NewMemory()
+	state, runs := smallstate.NewMemory(), runlog.NewMemory()
 	durable := showingPhoton("city", ask.ForText("city", "Which city?"), generators.Options{Durable: true})
-	first := newTestServerWith(t, appConfig(folder), runs, durable)
+	first := newTestServerWith(t, appConfigWith(state), runs, durable)
 	c := first.connectApp(t, operator, "2025-11-25", showsApps)
 	run, question := c.ask("city")
 	if got := c.act(run, "tell", `,"part":"message"`); !strings.Contains(got.Structured.Error, "has not ended") {
@@ -199,7 +200,7 @@ func TestModelIsToldOnce(t *testing.T) {
 	}
 	c.act(run, "untell", `,"part":"message"`)
 	first.close()
-	second := newTestServerWith(t, appConfig(folder), runs, durable)
+	second := newTestServerWith(t, appConfigWith(state), runs, durable)
 	c = second.connectApp(t, operator, "2025-11-25", showsApps)
 	if told := c.tool(apps.ReadTool, fmt.Sprintf(`{"run":%q}`, run)).Structured.Told; told != (apps.Told{Context: true}) {
 		t.Errorf("after a restart: %+v", told)
@@ -253,7 +254,7 @@ func TestDeclineIsNoError(t *testing.T) {
 
 // Over stdio, runs in memory are not shown: the host may start another process for the view.
 func TestNoAppsOverStdioInMemory(t *testing.T) {
-	config := appConfig("")
+	config := appConfig()
 	config.Apps.Ephemeral = true
 	r := newTestServerWith(t, config, runlog.NewMemory(), cityPhoton)
 	c := r.connectApp(t, operator, "2025-11-25", showsApps)
@@ -299,13 +300,13 @@ func TestReadWaits(t *testing.T) {
 // Marks of runs that are gone are removed.
 func TestMarksAreSwept(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		config := appConfig(t.TempDir())
+		config := appConfig()
 		newTestServerWith(t, config, runlog.NewMemory(), cityPhoton)
-		if _, err := config.Apps.Marks.Claim("0123456789abcdef0123456789abcdef", apps.Context); err != nil {
+		if _, err := config.Apps.Marks.Claim(t.Context(), "0123456789abcdef0123456789abcdef", apps.Context); err != nil {
 			t.Fatal(err)
 		}
 		time.Sleep(2 * time.Hour)
-		if told := config.Apps.Marks.Told("0123456789abcdef0123456789abcdef"); told.Context {
+		if told, err := config.Apps.Marks.Told(t.Context(), "0123456789abcdef0123456789abcdef"); told.Context || err != nil {
 			t.Error("the mark of a run that doesn't exist is still there")
 		}
 	})

@@ -121,9 +121,9 @@ func (c *call) readForView(ctx context.Context, raw json.RawMessage) (any, error
 		return nil, err
 	}
 	if snapshot.Ended {
-		snapshot.Told = c.server.apps.Marks.Told(info.ID)
+		snapshot.Told, err = c.server.apps.Marks.Told(ctx, info.ID)
 	}
-	return snapshot, nil
+	return snapshot, err
 }
 
 // inboxOf returns the address of the inbox, for a view that doesn't know its run.

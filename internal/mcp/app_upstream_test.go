@@ -23,7 +23,7 @@ func TestViewsOfUpstreams(t *testing.T) {
 		city, err := ask.Text(yield, "city", "Which city?")
 		return fmt.Appendf(nil, `{"content":[{"type":"text","text":%q}],"structuredContent":{"warm":true}}`, "It rains in "+city), err
 	}
-	s, catalogue := newUpstreamServer(t, appConfig(t.TempDir()), source)
+	s, catalogue := newUpstreamServer(t, appConfig(), source)
 	plain := strings.Replace(weatherTool[:strings.Index(weatherTool, `,"_meta"`)]+"}", "get.weather", "plain", 1)
 	hidden := `{"name":"hidden","inputSchema":{"type":"object"},"_meta":{"ui":{"visibility":["app"]}}}`
 	if left := catalogue.SetTools("weather", rawList(weatherTool, plain, hidden)); left != nil {

@@ -34,7 +34,7 @@ func (f *follower) buildFinalReply(ctx context.Context, e runlog.Entry) reply {
 	if err != nil {
 		return f.internalErrorReply(err)
 	}
-	f.noteResultReturned()
+	f.noteResultReturned(ctx)
 	if ended.Status == runlog.Unanswered && f.session.usesApps(f.client) {
 		result.IsError = false // hosts show no view of errors
 	}

@@ -65,7 +65,7 @@ func (s *Server) endIdleSessions() {
 		case now := <-t.C:
 			if now.Sub(swept) >= sessionIdleTimeout {
 				swept = now
-				s.sweepMarks()
+				s.sweepMarks(s.closed)
 			}
 			s.mu.Lock()
 			all := slices.Collect(maps.Values(s.sessions))

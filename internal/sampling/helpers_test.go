@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"path/filepath"
 	"testing"
 
 	"github.com/photon-beam/beam/ask"
@@ -17,6 +16,7 @@ import (
 	"github.com/photon-beam/beam/internal/runlog"
 	"github.com/photon-beam/beam/internal/runlog/blob"
 	"github.com/photon-beam/beam/internal/sampling"
+	"github.com/photon-beam/beam/internal/smallstate"
 )
 
 var (
@@ -90,7 +90,7 @@ type beam struct {
 	models *llm.Models
 	log    runlog.Log
 	blobs  *blob.Store
-	usage  string // the file
+	values smallstate.Store
 }
 
 // open opens the log of b, or a new one if b is nil, with models.
@@ -98,9 +98,9 @@ func open(t testing.TB, b *beam, models *llm.Models) *beam {
 	t.Helper()
 	next := &beam{t: t, models: models}
 	if b != nil {
-		next.log, next.blobs, next.usage = b.log, b.blobs, b.usage
+		next.log, next.blobs, next.values = b.log, b.blobs, b.values
 	} else {
-		next.log, next.usage = runlog.NewMemory(), filepath.Join(t.TempDir(), "usage.json")
+		next.log, next.values = runlog.NewMemory(), smallstate.NewMemory()
 		var err error
 		if next.blobs, err = blob.Open(t.TempDir()); err != nil {
 			t.Fatal(err)
@@ -112,13 +112,23 @@ func open(t testing.TB, b *beam, models *llm.Models) *beam {
 		t.Fatal(err)
 	}
 	next.Engine = engine.New(engine.Options{Photons: registry, Log: next.log, Blobs: next.blobs})
-	next.Service = sampling.New(sampling.Config{Engine: next.Engine, Models: models, UsageFile: next.usage})
+	next.Service = sampling.New(sampling.Config{Engine: next.Engine, Models: models, State: next.values})
 	if err := next.Recover(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	next.Resume()
 	t.Cleanup(next.close)
 	return next
+}
+
+// used returns what has been used by the runs that a caller may see.
+func (b *beam) used(caller generators.Caller) []sampling.Usage {
+	b.t.Helper()
+	list, err := b.Usages(b.t.Context(), caller)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return list
 }
 
 // close ends the process: what isn't in the log is gone.

@@ -1,14 +1,16 @@
 package sampling_test
 
 import (
-	"os"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/photon-beam/beam/internal/callers"
 	"github.com/photon-beam/beam/internal/llm/llmtest"
 	"github.com/photon-beam/beam/internal/runlog"
 	"github.com/photon-beam/beam/internal/sampling"
+	"github.com/photon-beam/beam/internal/smallstate"
 )
 
 // A call that a restart cut is repeated once, and says so. After a second restart, a
@@ -113,6 +115,15 @@ func copyLog(t *testing.T, from runlog.Log, run string, until ...runlog.Kind) ru
 	return to
 }
 
+func countedSince(t *testing.T, b *beam) time.Time {
+	t.Helper()
+	since, err := b.UsageSince(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return since
+}
+
 // What was used is counted on after a restart. Standing approvals end with it: who starts
 // Beam anew expects to be asked.
 func TestRestartKeepsUsage(t *testing.T) {
@@ -126,30 +137,46 @@ func TestRestartKeepsUsage(t *testing.T) {
 			t.Errorf("the standing approvals are %+v", list)
 		}
 		b.close()
-		since := b.UsageSince()
+		since := countedSince(t, b)
 		b = open(t, b, models)
 		if list := b.Standings(ada); len(list) != 0 {
 			t.Errorf("after a restart, the standing approvals are %+v", list)
 		}
-		if !b.UsageSince().Equal(since) {
-			t.Errorf("counting began at %s, not at %s", b.UsageSince(), since)
+		if again := countedSince(t, b); !again.Equal(since) {
+			t.Errorf("counting began at %s, not at %s", again, since)
 		}
 	}
 	want := []sampling.Usage{{Tool: "asker", Model: "m", Calls: 2, InputTokens: 24, OutputTokens: 6}}
-	if got := b.Usages(ada); !slices.Equal(got, want) {
+	if got := b.used(ada); !slices.Equal(got, want) {
 		t.Errorf("the usage is %+v", got)
 	}
-	if got := b.Usages(bob); len(got) != 0 {
+	if got := b.used(bob); len(got) != 0 {
 		t.Errorf("somebody else's usage is %+v", got)
 	}
-	if info, err := os.Stat(b.usage); err != nil || info.Mode().Perm() != 0o600 {
-		t.Errorf("the file is %v, %v", info, err)
-	}
-	b.close()
-	if err := os.WriteFile(b.usage, []byte("{"), 0o600); err != nil {
+}
+
+// What earlier versions kept in a file is counted on.
+func TestOldUsage(t *testing.T) {
+	_, models := replier(t, "ok")
+	b := open(t, nil, models)
+	const file = `{"since":"2026-01-02T03:04:05Z","usage":[{"owner":"user:ada","tool":"asker","model":"m","calls":2,"failed":1,"inputTokens":24,"outputTokens":6},{"owner":"","tool":"t","server":"s","model":"n","calls":1,"failed":0,"inputTokens":1,"outputTokens":2,"estimated":true}]}`
+	values, err := sampling.OldUsage([]byte(file))
+	if err != nil {
 		t.Fatal(err)
 	}
-	if b = open(t, b, models); len(b.Usages(ada)) != 0 {
+	for _, v := range values {
+		if _, err := b.values.Apply(t.Context(), smallstate.Change{Bucket: sampling.UsageBucket, Key: v.Key, New: v.Value}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want := []sampling.Usage{{Tool: "asker", Model: "m", Calls: 2, Failed: 1, InputTokens: 24, OutputTokens: 6}, {Server: "s", Tool: "t", Model: "n", Calls: 1, InputTokens: 1, OutputTokens: 2, Estimated: true}}
+	if got := b.used(callers.Operator()); !slices.Equal(got, want) {
+		t.Errorf("the usage is %+v", got)
+	}
+	if since := countedSince(t, b); !since.Equal(time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)) {
+		t.Errorf("counting began at %s", since)
+	}
+	if _, err := sampling.OldUsage([]byte("{")); err == nil {
 		t.Error("there is usage in a damaged file")
 	}
 }

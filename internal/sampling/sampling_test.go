@@ -38,10 +38,10 @@ func TestApprove(t *testing.T) {
 	if err != nil || answered.Surface != sampling.Surface || answered.Caller.ID != ada.ID {
 		t.Errorf("the answer's record is %+v, %v", answered, err)
 	}
-	if u := b.Usages(ada); len(u) != 1 || u[0].Calls != 1 || u[0].InputTokens != 12 || u[0].OutputTokens != 3 || u[0].Tool != "asker" {
+	if u := b.used(ada); len(u) != 1 || u[0].Calls != 1 || u[0].InputTokens != 12 || u[0].OutputTokens != 3 || u[0].Tool != "asker" {
 		t.Errorf("the usage is %+v", u)
 	}
-	if u := b.Usages(bob); len(u) != 0 {
+	if u := b.used(bob); len(u) != 0 {
 		t.Errorf("somebody else's usage is %+v", u)
 	}
 }
@@ -198,7 +198,7 @@ func TestStop(t *testing.T) {
 		t.Errorf("the run got %q", got)
 	}
 	b.Service.Close()
-	if u := b.Usages(ada); u[0].Calls != 4 || u[0].Failed != 4 {
+	if u := b.used(ada); u[0].Calls != 4 || u[0].Failed != 4 {
 		t.Errorf("the usage is %+v", u)
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"errors"
 	"log/slog"
 	"sync"
+	"time"
 
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
@@ -20,6 +21,7 @@ import (
 	"github.com/photon-beam/beam/internal/engine"
 	"github.com/photon-beam/beam/internal/llm"
 	"github.com/photon-beam/beam/internal/runlog"
+	"github.com/photon-beam/beam/internal/smallstate"
 )
 
 // A Meter is told of each call that has ended. Outcome is one of the constants below. It
@@ -35,14 +37,13 @@ const (
 	OutcomeStopped = "stopped" // by a person, or because the question was settled
 )
 
-// A Config says what a [Service] needs. Engine and Models are required.
+// A Config says what a [Service] needs. Engine, Models and State are required.
 type Config struct {
 	Engine *engine.Engine
 	Models *llm.Models
-	Meter  Meter        // nil for none
-	Logger *slog.Logger // nil discards
-	// UsageFile keeps over a restart what models were used for; empty for nothing.
-	UsageFile string
+	Meter  Meter            // nil for none
+	Logger *slog.Logger     // nil discards
+	State  smallstate.Store // keeps what models were used for
 }
 
 // A Service calls models. Its methods may be called from several goroutines.
@@ -63,22 +64,19 @@ type Service struct {
 	deciding map[string]chan struct{} // by question; closed when standing approvals have been tried
 	standing []*Standing
 	nextID   int
-	usage    map[usageKey]*Usage
 	closed   bool
 
-	usageFile usageFile
+	usage    smallstate.Bucket
+	since    time.Time  // when counting began, unless the bucket says that
+	counting sync.Mutex // held while something is counted
 }
 
 // New returns a service. It takes effect before the engine recovers its runs; call
 // [Service.Resume] after that.
 func New(c Config) *Service {
-	s := &Service{engine: c.Engine, models: c.Models, meter: c.Meter, logger: c.Logger, running: make(map[string]*call), deciding: make(map[string]chan struct{}), usage: make(map[usageKey]*Usage)}
+	s := &Service{engine: c.Engine, models: c.Models, meter: c.Meter, logger: c.Logger, running: make(map[string]*call), deciding: make(map[string]chan struct{}), since: time.Now(), usage: smallstate.Bucket{Store: c.State, Name: UsageBucket}}
 	if s.logger == nil {
 		s.logger = slog.New(slog.DiscardHandler)
-	}
-	s.usageFile.path = c.UsageFile
-	if err := s.usageFile.load(s); err != nil {
-		s.logger.Error("reading the usage of models; counting begins anew", "err", err)
 	}
 	s.ctx, s.cancel = context.WithCancelCause(context.Background())
 	s.engine.OnSample(s.handleQuestion)
@@ -105,7 +103,6 @@ func (s *Service) Close() {
 	s.mu.Unlock()
 	s.cancel(errClosing)
 	s.calls.Wait()
-	s.usageFile.save(s)
 }
 
 // Causes of the end of a call.

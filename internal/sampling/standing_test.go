@@ -65,7 +65,7 @@ func TestStandingApprovalIsOfWhoAsks(t *testing.T) {
 	other := b.start("files__other", prompt{Text: "x"}, false)
 	b.result(other)
 	b.approve(ask("files__local"), sampling.Decision{})
-	for _, u := range b.Usages(ada) {
+	for _, u := range b.used(ada) {
 		if want := map[bool]string{true: "", false: "files"}[u.Tool == "files__local"]; u.Server != want {
 			t.Errorf("the usage has %+v", u)
 		}
@@ -197,7 +197,7 @@ func TestLiesAboutTokens(t *testing.T) {
 		if n := len(s.Requests()); n > 3 {
 			t.Errorf("%s: %d requests were sent", said, n)
 		}
-		for _, u := range b.Usages(ada) {
+		for _, u := range b.used(ada) {
 			if u.InputTokens < 0 || u.OutputTokens < 0 {
 				t.Errorf("%s: the usage is %+v", said, u)
 			}

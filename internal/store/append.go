@@ -11,9 +11,11 @@ import (
 
 	"github.com/photon-beam/beam/internal/humanize"
 	"github.com/photon-beam/beam/internal/runlog"
+	"github.com/photon-beam/beam/internal/smallstate"
 )
 
-// A request is what the writer does for a caller: it appends to a run, or deletes some.
+// A request is what the writer does for a caller: it appends to a run, deletes some, or changes
+// small state.
 type request struct {
 	run     string
 	after   uint64
@@ -23,10 +25,12 @@ type request struct {
 	token   int64
 	sync    bool // before done is closed
 	deletes []string
+	changes []smallstate.Change
 
-	last uint64
-	err  error
-	done chan struct{} // closed when last and err are set
+	last    uint64
+	applied bool // the changes
+	err     error
+	done    chan struct{} // closed when these are set
 }
 
 // Append implements [runlog.Log]. Apart from a conflict, the error may be

@@ -22,13 +22,16 @@ type Report struct {
 	Damaged map[string]string
 	// Problems are what is wrong beyond single runs.
 	Problems []string
+	// MissingFiles has the digests of the files that runs lack, by their ids. No copy of the
+	// runs has them, so that the runs are whole nevertheless.
+	MissingFiles map[string][]string
 }
 
 // Whole reports whether nothing is wrong.
 func (r *Report) Whole() bool { return len(r.Damaged) == 0 && len(r.Problems) == 0 }
 
 // Check reads everything: the database's own structure, the chain of each run, each row
-// against a new fold of its entries, and the sums. Appends go on meanwhile, but the write-ahead
+// against a new fold of its entries, the sums, and small state. Appends go on meanwhile, but the write-ahead
 // log grows. The error is ctx's, or that nothing could be read.
 func (s *Store) Check(ctx context.Context) (Report, error) {
 	conn, err := s.readers.db.Conn(ctx)
@@ -37,13 +40,13 @@ func (s *Store) Check(ctx context.Context) (Report, error) {
 	}
 	defer conn.Close()
 	c := &checker{
-		store: s, conn: conn, Report: Report{Damaged: make(map[string]string)},
+		store: s, conn: conn, Report: Report{Damaged: make(map[string]string), MissingFiles: make(map[string][]string)},
 		sums: newTally(),
 	}
 	if _, err := conn.ExecContext(ctx, s.dialect.beginRead); err != nil {
 		return Report{}, s.readError(s.readers.fail(ctx, err))
 	}
-	for _, step := range []func(context.Context) error{c.checkStructure, c.checkRuns, c.checkSums} {
+	for _, step := range []func(context.Context) error{c.checkStructure, c.checkRuns, c.checkSums, c.checkState} {
 		if err := s.readers.fail(ctx, step(ctx)); err != nil {
 			if ctx.Err() != nil || s.isClosed() {
 				return c.Report, s.readError(err)
@@ -163,16 +166,33 @@ func (c *checker) foldEntries(ctx context.Context, r *liveRun) error {
 		}
 		entries, err := decodeEntries(nil, data, first, n, 0)
 		for _, e := range entries {
-			if loaded := c.store.loadBlob(r.ID, e); e.Blob != "" && c.store.options.LoadBlob != nil && loaded.Data == nil {
+			loaded := c.store.loadBlob(r.ID, e)
+			if e.Blob != "" && c.store.options.Blobs != nil && loaded.Data == nil {
 				return fmt.Errorf("%w: the data of entry %d, a file, can't be read", runlog.ErrCorrupt, e.Seq)
-			} else {
-				r.apply(loaded)
 			}
+			r.apply(loaded)
+			err = errors.Join(err, c.findFiles(r.ID, loaded))
 		}
 		next += uint64(n)
 		c.Entries += n
 		return err
 	}, r.num)
+}
+
+// findFiles notes a file to which an entry refers and that doesn't exist.
+func (c *checker) findFiles(run string, e runlog.Entry) error {
+	if c.store.options.Blobs == nil {
+		return nil
+	}
+	digests, err := e.Blobs()
+	for _, d := range digests {
+		if found, err := c.store.options.Blobs.Has(run, d); err != nil {
+			return err
+		} else if !found {
+			c.MissingFiles[run] = append(c.MissingFiles[run], d)
+		}
+	}
+	return err
 }
 
 // compareRow compares a row with what its entries lead to.

@@ -17,6 +17,7 @@ import (
 	"github.com/photon-beam/beam/internal/runlist"
 	"github.com/photon-beam/beam/internal/runlist/runlisttest"
 	"github.com/photon-beam/beam/internal/runlog"
+	"github.com/photon-beam/beam/internal/smallstate"
 	"github.com/photon-beam/beam/internal/store"
 )
 
@@ -87,6 +88,7 @@ func smallStore(t *testing.T) (killed, closed folder, content string) {
 			}
 		}
 	}
+	changeSmallState(t, s)
 	content = readEverything(t, s)
 	killed = readFolder(t, dir)
 	if err := s.Close(); err != nil {
@@ -95,7 +97,24 @@ func smallStore(t *testing.T) (killed, closed folder, content string) {
 	return killed, readFolder(t, dir), content
 }
 
-// readEverything returns the log and the lists as text. An error is part of it.
+// changeSmallState adds values, one of which is on a page of its own, and changes one.
+func changeSmallState(t *testing.T, s *store.Store) {
+	t.Helper()
+	b := smallstate.Bucket{Store: s.State(), Name: "b"}
+	for i := range 8 {
+		if added, err := b.Add(t.Context(), fmt.Sprint("key ", i), bytes.Repeat([]byte{byte(i) + 1}, 1+i*i*100)); !added || err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := b.Delete(t.Context(), "key 3"); err != nil {
+		t.Fatal(err)
+	}
+	if err := b.Update(t.Context(), "key 4", func([]byte) ([]byte, error) { return []byte("changed"), nil }); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// readEverything returns the log, the lists and small state as text. An error is part of it.
 func readEverything(t *testing.T, s *store.Store) string {
 	var b strings.Builder
 	for run, err := range s.Runs(t.Context()) {
@@ -122,6 +141,9 @@ func readEverything(t *testing.T, s *store.Store) string {
 			fmt.Fprintln(&b, a.ID())
 		}
 		fmt.Fprintln(&b, err, askErr, counts, countErr)
+	}
+	for v, err := range (smallstate.Bucket{Store: s.State(), Name: "b"}).All(t.Context()) {
+		fmt.Fprintf(&b, "%s %x %v\n", v.Key, v.Value, err)
 	}
 	return b.String()
 }

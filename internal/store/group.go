@@ -66,9 +66,12 @@ func (g *group) do(requests []*request) error {
 	for _, q := range requests {
 		q.err = nil
 		var err error
-		if len(q.deletes) > 0 {
+		switch {
+		case len(q.deletes) > 0:
 			err = g.deleteRuns(q)
-		} else {
+		case len(q.changes) > 0:
+			err = g.applyChanges(q)
+		default:
 			q.last, q.err, err = g.append(q)
 		}
 		if err != nil {
@@ -110,7 +113,7 @@ func (g *group) commit() error {
 	}
 	commits := g.commits.Load() + 1
 	if g.store.files != nil {
-		if _, err := g.exec(g.ctx, "UPDATE meta SET commits = $1, heads = $2", commits, g.heads[:]); err != nil {
+		if _, err := g.exec(g.ctx, "UPDATE meta SET commits = $1, heads = $2, state = $3", commits, g.heads[:], g.values.digest[:]); err != nil {
 			return err
 		}
 	}
@@ -180,10 +183,10 @@ func (g *group) append(q *request) (last uint64, failed, err error) {
 
 // loadBlob returns an entry with its data, if that can be read.
 func (s *Store) loadBlob(run string, e runlog.Entry) runlog.Entry {
-	if e.Blob == "" || s.options.LoadBlob == nil {
+	if e.Blob == "" || s.options.Blobs == nil {
 		return e
 	}
-	data, err := s.options.LoadBlob(run, e.Blob)
+	data, err := s.options.Blobs.Load(run, e.Blob)
 	if err != nil {
 		s.logger.Error("reading the data of an entry", "run", run, "entry", e.Seq, "err", err)
 		return e

@@ -2,19 +2,23 @@ package store_test
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
 	"os/exec"
 	"runtime"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/photon-beam/beam/internal/runlog"
+	"github.com/photon-beam/beam/internal/smallstate"
 	"github.com/photon-beam/beam/internal/store"
 )
 
@@ -33,7 +37,8 @@ func TestMain(m *testing.M) {
 // ordinal of its append.
 type ackedAppend struct{ N, First, Last uint64 }
 
-// appendForever appends to random runs, deletes some, and prints each acknowledged append.
+// appendForever appends to random runs, deletes some, counts in small state, and prints each
+// acknowledged append and number.
 func appendForever(dir string) error {
 	s, err := store.Open(context.Background(), store.Options{Dir: dir})
 	if err != nil {
@@ -55,7 +60,44 @@ func appendForever(dir string) error {
 			}
 		}()
 	}
+	go func() { failed <- countForever(s.State()) }()
 	return <-failed
+}
+
+// counted is what stands for the number in small state, which has it twice.
+const counted = "counted"
+
+func countForever(s smallstate.Store) error {
+	n, err := readCount(s)
+	for ; err == nil; n++ {
+		var old []byte
+		if n > 0 {
+			old = strconv.AppendUint(nil, n, 10)
+		}
+		next := strconv.AppendUint(nil, n+1, 10)
+		var applied bool
+		applied, err = s.Apply(context.Background(), smallstate.Change{Bucket: "b", Key: "1", Old: old, New: next}, smallstate.Change{Bucket: "b", Key: "2", Old: old, New: next})
+		if err == nil && !applied {
+			err = errors.New("somebody else counts, too")
+		}
+		if err == nil {
+			_, err = fmt.Printf("%s %d\n", counted, n+1)
+		}
+	}
+	return err
+}
+
+func readCount(s smallstate.Store) (n uint64, err error) {
+	one, err := s.Get(context.Background(), "b", "1")
+	if err != nil || one == nil {
+		return 0, err
+	}
+	two, err := s.Get(context.Background(), "b", "2")
+	if err == nil && !bytes.Equal(one, two) {
+		err = fmt.Errorf("one is %s, the other %s", one, two)
+	}
+	n, _ = strconv.ParseUint(string(one), 10, 64)
+	return n, err
 }
 
 func appendRun(s *store.Store, run string, appends int) error {
@@ -156,6 +198,14 @@ func checkAfterKill(t *testing.T, dir string, acknowledged map[string]uint64) {
 			}
 		}
 	}
+	n, err := readCount(s.State())
+	if err != nil {
+		t.Error(err)
+	}
+	if last := acknowledged[counted]; n < last || n > last+1 {
+		t.Errorf("small state has the number %d, and %d was acknowledged", n, last)
+	}
+	delete(acknowledged, counted)
 	for run, last := range acknowledged {
 		if found[run] < last {
 			t.Errorf("run %s has %d entries, and %d were acknowledged", run, found[run], last)

@@ -13,6 +13,7 @@ import (
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/runlist"
 	"github.com/photon-beam/beam/internal/runlog"
+	"github.com/photon-beam/beam/internal/smallstate"
 )
 
 // No statement but those of Check walks a whole table or sorts more than ties.
@@ -53,6 +54,14 @@ func TestStatementsUseIndexes(t *testing.T) {
 	_, _ = s.CountAsks(ctx, time.Now())
 	_, _ = s.CountPhotons(ctx)
 	_, _ = s.isGone(ctx, 1)
+	for _, c := range []smallstate.Change{{New: []byte("1")}, {Old: []byte("1"), New: []byte("2")}, {Old: []byte("2")}} {
+		c.Bucket, c.Key = "b", "k"
+		if applied, err := s.State().Apply(ctx, c); !applied || err != nil {
+			t.Fatal(applied, err)
+		}
+	}
+	_, _ = s.State().Get(ctx, "b", "k")
+	_, _ = s.State().List(ctx, "b", "", 1)
 	if err := s.Delete(ctx, "r"); err != nil {
 		t.Fatal(err)
 	}

@@ -16,6 +16,8 @@ import (
 	"github.com/photon-beam/beam/internal/programtest"
 	"github.com/photon-beam/beam/internal/runlog"
 	"github.com/photon-beam/beam/internal/runlog/runlogtest"
+	"github.com/photon-beam/beam/internal/smallstate"
+	"github.com/photon-beam/beam/internal/smallstate/smallstatetest"
 	"github.com/photon-beam/beam/internal/store"
 )
 
@@ -50,6 +52,12 @@ func TestPostgres(t *testing.T) {
 			test(t, func(t *testing.T) *store.Store { return open(t, schema) })
 		})
 	}
+	t.Run("State", func(t *testing.T) {
+		smallstatetest.RunSuite(t, func(t *testing.T) func() smallstate.Store {
+			schema := newSchema(t)
+			return func() smallstate.Store { return open(t, schema).State() }
+		})
+	})
 	// Another writer's append is a conflict, and not overwritten.
 	t.Run("AnotherWriter", func(t *testing.T) {
 		schema := newSchema(t)

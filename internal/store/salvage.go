@@ -16,6 +16,7 @@ import (
 	"slices"
 
 	"github.com/photon-beam/beam/internal/runlog"
+	"github.com/photon-beam/beam/internal/smallstate"
 )
 
 // A Salvage reads what can be read of a store that is damaged, of each run the entries up to
@@ -30,6 +31,10 @@ type Salvage struct {
 	LostCommits int64
 	// Complete means that Runs are all that there were, and each as its last transaction left it.
 	Complete bool
+	// State has the small state that can be read: each value is one that was recorded.
+	State []smallstate.Change
+	// StateComplete means that State is all that there was, as the last transaction left it.
+	StateComplete bool
 
 	db       *sql.DB
 	failures int // of queries
@@ -103,7 +108,9 @@ func copyFile(from, to string) error {
 func (s *Salvage) Close() error { return explainSQLite(s.db.Close()) }
 
 // Whole reports whether nothing is missing.
-func (s *Salvage) Whole() bool { return s.Complete && s.LostCommits == 0 && s.AllWhole() }
+func (s *Salvage) Whole() bool {
+	return s.Complete && s.StateComplete && s.LostCommits == 0 && s.AllWhole()
+}
 
 // AllWhole reports whether nothing is missing of the runs that were found.
 func (s *Salvage) AllWhole() bool {
@@ -134,7 +141,7 @@ func (s *Salvage) survey(ctx context.Context, markPath string) error {
 	if err != nil || tables < 2 {
 		return errors.Join(fmt.Errorf("%w: nothing in the database can be read", runlog.ErrCorrupt), err)
 	}
-	last := s.lastNumber(ctx)
+	last := s.lastNumber(ctx, "SELECT seq FROM sqlite_sequence WHERE name = 'runs'", "SELECT max(num) FROM runs NOT INDEXED", "SELECT max(num) FROM runs INDEXED BY runs_started", "SELECT max(run) FROM entries")
 	found := s.findRuns(ctx, last)
 	for _, num := range slices.Sorted(maps.Keys(found)) {
 		if r, ok := s.readBest(ctx, num, found[num]); ok {
@@ -143,6 +150,7 @@ func (s *Salvage) survey(ctx context.Context, markPath string) error {
 	}
 	s.countNameless(ctx, last, found)
 	s.compareSums(ctx, markPath)
+	s.readState(ctx)
 	return ctx.Err()
 }
 
@@ -166,9 +174,9 @@ func (s *Salvage) query(ctx context.Context, query string, scan func(scanner) er
 	return errors.Join(err, rows.Err(), rows.Close())
 }
 
-// lastNumber returns the highest number of a run.
-func (s *Salvage) lastNumber(ctx context.Context) (last int64) {
-	for _, query := range []string{"SELECT seq FROM sqlite_sequence WHERE name = 'runs'", "SELECT max(num) FROM runs NOT INDEXED", "SELECT max(num) FROM runs INDEXED BY runs_started", "SELECT max(run) FROM entries"} {
+// lastNumber returns the highest number that queries find.
+func (s *Salvage) lastNumber(ctx context.Context, queries ...string) (last int64) {
+	for _, query := range queries {
 		_ = s.query(ctx, query, func(row scanner) error {
 			var n sql.NullInt64
 			err := row.Scan(&n)
@@ -379,6 +387,34 @@ func (s *Salvage) compareSums(ctx context.Context, markPath string) {
 			r.Damage = nil
 		}
 	}
+}
+
+// readState reads small state, and compares it with the digest of all.
+func (s *Salvage) readState(ctx context.Context) {
+	var tables int
+	if err := s.query(ctx, "SELECT count(*) FROM sqlite_schema WHERE name = 'state'", func(row scanner) error { return row.Scan(&tables) }); err != nil {
+		return
+	}
+	var format int
+	if err := s.query(ctx, "SELECT format FROM meta", func(row scanner) error { return row.Scan(&format) }); tables == 0 {
+		s.StateComplete = err == nil && format < stateFormat
+		return
+	}
+	var all digest
+	last := s.lastNumber(ctx, "SELECT seq FROM sqlite_sequence WHERE name = 'state'", "SELECT max(num) FROM state NOT INDEXED")
+	s.eachRange(ctx, "SELECT num, bucket, key, value, digest FROM state NOT INDEXED WHERE num BETWEEN $1 AND $2 ORDER BY num", 1, last, func(row scanner) (num int64, err error) {
+		var r stateRow
+		if err = r.scan(row, &num); err == nil {
+			all.xor(r.digest)
+			s.State = append(s.State, smallstate.Change{Bucket: fromText(r.bucket), Key: fromText(r.key), New: r.value})
+		} else if errors.Is(err, errOtherValue) {
+			err = nil
+		}
+		return num, err
+	})
+	var want nullDigest
+	err := s.query(ctx, "SELECT state FROM meta", func(row scanner) error { return row.Scan(&want) })
+	s.StateComplete = err == nil && all == want.digest
 }
 
 // isReadable reports whether all that is known of a run can be read.

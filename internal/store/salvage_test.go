@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -18,6 +19,7 @@ import (
 type salvagedStore struct {
 	*store.Salvage
 	content map[string]string
+	state   map[string]string
 }
 
 func salvage(t *testing.T, f folder) (salvagedStore, error) {
@@ -42,12 +44,16 @@ func salvage(t *testing.T, f folder) (salvagedStore, error) {
 		}
 		content[r.ID] = b.String()
 	}
+	state := make(map[string]string)
+	for _, c := range s.State {
+		state[c.Key] = string(c.New)
+	}
 	for _, name := range store.Files() {
 		if raw, err := os.ReadFile(filepath.Join(dir, name)); err == nil && !bytes.Equal(raw, f[name]) {
 			t.Errorf("%s has changed", name)
 		}
 	}
-	return salvagedStore{s, content}, nil
+	return salvagedStore{s, content, state}, nil
 }
 
 // Whatever is changed in the files of a store, what is salvaged is of each run the beginning,
@@ -56,7 +62,7 @@ func TestSalvage(t *testing.T) {
 	killed, closed, _ := smallStore(t)
 	for name, f := range map[string]folder{"killed": killed, "closed": closed} {
 		whole, err := salvage(t, f)
-		if err != nil || !whole.Whole() || len(whole.Runs) != 10 {
+		if err != nil || !whole.Whole() || len(whole.Runs) != 10 || len(whole.state) != 7 {
 			t.Fatalf("undamaged, %s: %+v, %v", name, whole.Salvage, err)
 		}
 		got := make(map[string]int)
@@ -83,6 +89,14 @@ func TestSalvage(t *testing.T) {
 				} else {
 					got["damaged runs"]++
 				}
+			}
+			for key, value := range s.state {
+				if whole.state[key] != value && s.LostCommits == 0 {
+					t.Errorf("%s: %s: %s is %q", name, what, key, value)
+				}
+			}
+			if s.StateComplete && s.LostCommits == 0 && !maps.Equal(s.state, whole.state) {
+				t.Errorf("%s: %s: of small state, only %d values are there, and nothing is said", name, what, len(s.state))
 			}
 			if missing := len(whole.Runs) - len(s.Runs); missing > 0 && s.Whole() {
 				t.Errorf("%s: %s: %d runs are missing, and nothing is said", name, what, missing)

@@ -35,6 +35,7 @@ import (
 
 	"github.com/photon-beam/beam/internal/diskspace"
 	"github.com/photon-beam/beam/internal/runlog"
+	"github.com/photon-beam/beam/internal/runlog/blob"
 )
 
 // Sync says when an append is synced, so that it survives a power failure. Whenever it is, it
@@ -59,10 +60,10 @@ type Options struct {
 	// them fails with [runlog.ErrDiskFull]. The default is [diskspace.DefaultMinFree]; a
 	// negative value leaves nothing free.
 	MinFree int64
-	// LoadBlob returns the data of an entry that is too large for the log; nil if there is
-	// none. What such an entry changes is then not known.
-	LoadBlob func(run, digest string) ([]byte, error)
-	Logger   *slog.Logger // nil discards
+	// Blobs has the files of runs; nil if there are none. What an entry changes whose data is
+	// one of them is then not known.
+	Blobs  *blob.Store
+	Logger *slog.Logger // nil discards
 }
 
 // Errors of a store, apart from those of package runlog and [ErrNewerFormat].

@@ -32,6 +32,7 @@ type writer struct {
 	// synced says that commits sync the file.
 	synced bool
 	heads  digest
+	values nullDigest // of all rows of state
 	// garbage means that entries of deleted runs, or free pages, are left.
 	garbage     bool
 	lastCleanup time.Time
@@ -73,7 +74,7 @@ func (w *writer) connect(ctx context.Context) (err error) {
 
 func (w *writer) readMeta(ctx context.Context) error {
 	var commits int64
-	if err := w.conn.QueryRowContext(ctx, "SELECT id, commits, heads FROM meta").Scan(&w.id, &commits, &w.heads); err != nil {
+	if err := w.conn.QueryRowContext(ctx, "SELECT id, commits, heads, state FROM meta").Scan(&w.id, &commits, &w.heads, &w.values); err != nil {
 		if errors.Is(err, sql.ErrNoRows) {
 			err = fmt.Errorf("%w: it has no number of commits", runlog.ErrCorrupt)
 		}
@@ -159,7 +160,7 @@ func (w *writer) do(requests []*request) {
 func (w *writer) finish(requests []*request, err error) {
 	for _, q := range requests {
 		if err != nil {
-			q.last, q.err = 0, err
+			q.last, q.applied, q.err = 0, false, err
 			if q.run != "" {
 				q.err = fmt.Errorf("appending to run %s: %w", q.run, err)
 			}
@@ -177,11 +178,14 @@ func (w *writer) tryGroup(requests []*request) error {
 		g.publish()
 		return nil
 	}
-	err = w.store.explain(err)
 	w.forget()
+	if errors.Is(err, errStateChanged) {
+		return err
+	}
+	err = w.store.explain(err)
 	uncertain := false
 	if g.committing {
-		if committed, findErr := w.findCommitted(requests); findErr != nil {
+		if committed, findErr := w.findCommitted(requests, w.commits.Load()+1); findErr != nil {
 			uncertain = true
 		} else if committed {
 			g.publish()
@@ -230,13 +234,20 @@ func (w *writer) disconnect() {
 	w.conn, w.synced = nil, false
 }
 
-// findCommitted reports whether the requests were committed although that failed.
-func (w *writer) findCommitted(requests []*request) (bool, error) {
+// findCommitted reports whether the requests were committed although that failed. They were to be
+// the transaction with a number.
+func (w *writer) findCommitted(requests []*request, number int64) (bool, error) {
 	ctx := context.Background()
 	if err := w.connect(ctx); err != nil {
 		return false, err
 	}
+	if w.store.files != nil {
+		return w.commits.Load() >= number, nil
+	}
 	for _, q := range requests {
+		if q.applied {
+			return w.isApplied(q)
+		}
 		if len(q.entries) == 0 || q.err != nil {
 			continue
 		}

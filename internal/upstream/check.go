@@ -17,6 +17,7 @@ import (
 
 	"github.com/photon-beam/beam/internal/humanize"
 	"github.com/photon-beam/beam/internal/mcp/client"
+	"github.com/photon-beam/beam/internal/smallstate"
 	"github.com/photon-beam/beam/internal/upstream/config"
 )
 
@@ -50,9 +51,9 @@ func (r *Report) add(isError bool, mend, format string, args ...any) {
 	r.Findings = append(r.Findings, Finding{isError, fmt.Sprintf(format, args...), mend})
 }
 
-// Check connects to a server, lists its tools, and disconnects. Of the data folder dir it
-// reads what was accepted of the tools, if dir isn't empty; it changes nothing.
-func Check(ctx context.Context, server config.Server, dir string, clientInfo json.RawMessage) *Report {
+// Check connects to a server, lists its tools, and disconnects. What was accepted of the tools
+// are the values of [PinsBucket]; it changes none.
+func Check(ctx context.Context, server config.Server, accepted []smallstate.Value, clientInfo json.RawMessage) *Report {
 	r := &Report{Name: server.Name, Findings: []Finding{}}
 	began := time.Now()
 	defer func() { r.Took = millis(time.Since(began).Milliseconds()) }()
@@ -81,18 +82,23 @@ func Check(ctx context.Context, server config.Server, dir string, clientInfo jso
 		r.add(true, "Report it to who makes the server.", "Its tools can't be listed: %s.", cleanLine(err.Error(), 500))
 		return r
 	}
-	r.review(server, dir, definitions)
+	r.review(ctx, server, accepted, definitions)
 	return r
 }
 
 // review adds the tools, and what is decided of them.
-func (r *Report) review(server config.Server, dir string, definitions []json.RawMessage) {
-	policy, err := NewPolicy(server, PolicyOptions{Dir: dir, Logger: slog.New(slog.DiscardHandler)})
+func (r *Report) review(ctx context.Context, server config.Server, accepted []smallstate.Value, definitions []json.RawMessage) {
+	state := smallstate.NewMemory() // what is new is not accepted here
+	for _, v := range accepted {
+		if _, err := state.Apply(ctx, smallstate.Change{Bucket: PinsBucket(server.Name), Key: v.Key, New: v.Value}); err != nil {
+			panic(err) // it is in memory
+		}
+	}
+	policy, err := NewPolicy(server, PolicyOptions{State: state, Logger: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		r.add(true, "", "%v", err)
 		return
 	}
-	policy.pins.file = "" // what is new is not accepted here
 	r.Tools = policy.Review(definitions)
 	for _, t := range r.Tools {
 		switch t.Decision {

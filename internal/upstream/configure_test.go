@@ -3,14 +3,14 @@ package upstream_test
 import (
 	"context"
 	"encoding/json"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/internal/programtest"
+	"github.com/photon-beam/beam/internal/smallstate"
+	"github.com/photon-beam/beam/internal/upstream"
 	"github.com/photon-beam/beam/internal/upstream/config"
 )
 
@@ -57,18 +57,14 @@ func TestConfigure(t *testing.T) {
 }
 
 // A server whose tools can't be compared with what was accepted isn't used; others are.
-func TestConfigureWithADamagedFile(t *testing.T) {
-	dir := t.TempDir()
-	file := filepath.Join(dir, "upstreams", "damaged.json")
-	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+func TestConfigureWithDamagedPins(t *testing.T) {
+	state := smallstate.NewMemory()
+	if _, err := state.Apply(t.Context(), smallstate.Change{Bucket: upstream.PinsBucket("damaged"), Key: "damaged__x", New: []byte("{")}); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(file, []byte("{"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	g := newGatewayIn(t, dir)
+	g := newGatewayIn(t, state)
 	problems := g.Configure(t.Context(), []config.Server{child(t, "damaged", ""), child(t, "fine", "")})
-	if len(problems) != 1 || !strings.Contains(problems["damaged"].Error(), file) {
+	if len(problems) != 1 || !strings.Contains(problems["damaged"].Error(), `of the tools of "damaged"`) {
 		t.Errorf("the problems are %v", problems)
 	}
 	if got := g.textOf(ada, g.start(ada, "fine__echo", `{"text":"hello"}`)); !strings.Contains(got, "hello") {

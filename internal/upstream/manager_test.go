@@ -17,6 +17,7 @@ import (
 	"github.com/photon-beam/beam/internal/programtest"
 	"github.com/photon-beam/beam/internal/runlog"
 	"github.com/photon-beam/beam/internal/runlog/blob"
+	"github.com/photon-beam/beam/internal/smallstate"
 	"github.com/photon-beam/beam/internal/upstream"
 	"github.com/photon-beam/beam/internal/upstream/config"
 )
@@ -51,11 +52,11 @@ var (
 
 func newGateway(t testing.TB, servers ...config.Server) *gateway {
 	t.Helper()
-	return newGatewayIn(t, "", servers...)
+	return newGatewayIn(t, smallstate.NewMemory(), servers...)
 }
 
-// newGatewayIn returns a gateway with a data folder.
-func newGatewayIn(t testing.TB, dir string, servers ...config.Server) *gateway {
+// newGatewayIn returns a gateway with small state.
+func newGatewayIn(t testing.TB, state smallstate.Store, servers ...config.Server) *gateway {
 	t.Helper()
 	registry, err := generators.NewRegistry()
 	if err != nil {
@@ -72,7 +73,7 @@ func newGatewayIn(t testing.TB, dir string, servers ...config.Server) *gateway {
 		t.Fatal(err)
 	}
 	m, err := upstream.NewManager(upstream.Options{
-		Servers: servers, Photons: registry, Policy: upstream.PolicyOptions{Dir: dir, Elicitation: upstream.DefaultElicitation()},
+		Servers: servers, Photons: registry, Policy: upstream.PolicyOptions{State: state, Elicitation: upstream.DefaultElicitation()},
 		SamplingAvailable: true, RootsAvailable: true, Name: "beam", Version: "1", Logger: logger,
 	})
 	if err != nil {

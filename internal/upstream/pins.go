@@ -2,18 +2,19 @@ package upstream
 
 import (
 	"bytes"
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
-	"os"
-	"path/filepath"
+	"maps"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 
-	"github.com/photon-beam/beam/internal/atomicfile"
+	"github.com/photon-beam/beam/internal/smallstate"
 	"github.com/photon-beam/beam/internal/upstream/catalogue"
 )
 
@@ -23,14 +24,18 @@ import (
 // goroutines.
 type Pins struct {
 	upstream string
-	file     string // empty to keep them in memory
+	stored   smallstate.Bucket
 
 	mu    sync.Mutex
 	known bool // the upstream was seen before
+	// incomplete means that pins may have been lost: tools without one are held back.
+	incomplete bool
 	// pins are by the names under which Beam offers the tools. Several names of an
 	// upstream's own may become one of those.
 	pins map[string]pin
 	kept int // bytes of their definitions
+	// unstored has what is stored of those that are yet to be stored.
+	unstored map[string][]byte
 }
 
 // A pin is what was accepted of a tool.
@@ -41,6 +46,8 @@ type pin struct {
 	Added      bool            `json:"added,omitempty"` // it came after the upstream was first seen
 	// Changed is when another definition was first seen; zero if none is held back.
 	Changed time.Time `json:"changed,omitzero"`
+
+	raw []byte // its JSON
 }
 
 // Limits on what is remembered of an upstream. Of what is beyond them, the digest is: a
@@ -51,45 +58,73 @@ const (
 	maxPinDefinitions = 4 << 20  // bytes of all definitions
 )
 
-// pinFolder is the folder in the data folder that has a file for each upstream.
-const pinFolder = "upstreams"
+// seenKey is the key that says that the upstream was seen before. No name of a tool is like that.
+const seenKey = "."
 
-// OpenPins reads the pins of an upstream in a data folder. If dir is empty, they are
-// kept in memory.
-func OpenPins(dir, upstream string) (*Pins, error) {
-	p := &Pins{upstream: upstream, pins: make(map[string]pin)}
-	if dir == "" {
-		return p, nil
+// The values of seenKey.
+var (
+	seen           = []byte{1}
+	seenIncomplete = []byte{2} // and what was accepted of it may have been lost
+)
+
+// PinsMayBeLost makes all tools without a pin be held back until somebody accepts them, of an
+// upstream whose bucket is b. It reports false if that is no bucket of pins.
+func PinsMayBeLost(ctx context.Context, b smallstate.Bucket) (bool, error) {
+	if !strings.HasPrefix(b.Name, PinsBucket("")) {
+		return false, nil
 	}
-	p.file = pinFile(dir, upstream)
-	raw, err := os.ReadFile(p.file)
-	if errors.Is(err, fs.ErrNotExist) {
-		return p, nil
-	}
-	if err == nil {
-		err = json.Unmarshal(raw, &p.pins)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("what was accepted of the tools of %q can't be read (remove %s to accept them as they are): %w", upstream, p.file, err)
-	}
-	for _, known := range p.pins {
-		p.kept += len(known.Definition)
-	}
-	p.known = true
-	return p, nil
+	return true, b.Update(ctx, seenKey, func([]byte) ([]byte, error) { return seenIncomplete, nil })
 }
 
-func pinFile(dir, upstream string) string {
-	return filepath.Join(dir, pinFolder, upstream+".json")
+// PinsBucket returns the name of the bucket that has the pins of an upstream, by the names of
+// the tools.
+func PinsBucket(upstream string) string { return "pins/" + upstream }
+
+// OpenPins reads the pins of an upstream.
+func OpenPins(s smallstate.Store, upstream string) (*Pins, error) {
+	p := &Pins{upstream: upstream, stored: smallstate.Bucket{Store: s, Name: PinsBucket(upstream)}}
+	return p, p.load()
+}
+
+// load reads the pins. Callers hold mu.
+func (p *Pins) load() error {
+	pins, kept, known, incomplete := make(map[string]pin), 0, false, false
+	for v, err := range p.stored.All(context.Background()) {
+		if err == nil && v.Key == seenKey {
+			known, incomplete = true, bytes.Equal(v.Value, seenIncomplete)
+			continue
+		}
+		accepted := pin{raw: v.Value}
+		if err == nil {
+			err = json.Unmarshal(v.Value, &accepted)
+		}
+		if err != nil {
+			return fmt.Errorf("what was accepted of the tools of %q can't be read: %w", p.upstream, err)
+		}
+		pins[v.Key] = accepted
+		kept += len(accepted.Definition)
+	}
+	p.pins, p.kept, p.known, p.incomplete, p.unstored = pins, kept, known, incomplete, make(map[string][]byte)
+	return nil
 }
 
 // RemovePins forgets what was accepted of an upstream's tools.
-func RemovePins(dir, upstream string) error {
-	err := os.Remove(pinFile(dir, upstream))
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
+func RemovePins(ctx context.Context, s smallstate.Store, upstream string) error {
+	return smallstate.Bucket{Store: s, Name: PinsBucket(upstream)}.DeleteIf(ctx, func(smallstate.Value) bool { return true })
+}
+
+// OldPins returns the values of the bucket for the file in which earlier versions kept them.
+func OldPins(file []byte) (values []smallstate.Value, err error) {
+	var pins map[string]json.RawMessage
+	err = json.Unmarshal(file, &pins)
+	for name, raw := range pins {
+		var known pin
+		if err == nil {
+			err = json.Unmarshal(raw, &known)
+		}
+		values = append(values, smallstate.Value{Key: name, Value: raw})
 	}
-	return err
+	return append(values, smallstate.Value{Key: seenKey, Value: seen}), err
 }
 
 // review pins tools that weren't seen before and compares the others with their
@@ -98,7 +133,10 @@ func RemovePins(dir, upstream string) error {
 func (p *Pins) review(tools []*ToolStatus) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	now, changed := time.Now().UTC().Round(0), !p.known
+	now := time.Now().UTC().Round(0)
+	if !p.known {
+		p.unstored[seenKey] = nil
+	}
 	taken := make(map[string]bool) // names of tools that are as they were accepted
 	for _, t := range tools {
 		definition, digest := digestTool(t.Raw)
@@ -111,16 +149,19 @@ func (p *Pins) review(tools []*ToolStatus) error {
 		case !ok && len(p.pins) >= maxPins:
 			t.Decision, t.Reason = Skipped, fmt.Sprintf("The server has had more than %d tools. To forget those that are gone, accept what it has: beam upstream accept %s", maxPins, p.upstream)
 			continue
+		case !ok && p.incomplete:
+			known = pin{Since: now, Changed: now} // of nothing
+			p.set(name, known)
 		case !ok:
 			known = p.newPin(digest, definition, now)
 			known.Added = p.known
-			p.pins[name], changed = known, true
+			p.set(name, known)
 		case known.Digest == digest && !known.Changed.IsZero():
 			known.Changed = time.Time{} // it is again what was accepted
-			p.pins[name], changed = known, true
+			p.set(name, known)
 		case known.Digest != digest && known.Changed.IsZero():
 			known.Changed = now
-			p.pins[name], changed = known, true
+			p.set(name, known)
 		}
 		if known.Added {
 			t.Added = known.Since
@@ -128,14 +169,34 @@ func (p *Pins) review(tools []*ToolStatus) error {
 		t.Decision, taken[name] = Offered, known.Digest == digest
 		if known.Digest != digest {
 			t.Decision, t.Reason = Held, "It changed since it was accepted."
+			if known.Digest == "" {
+				t.Reason = "What was accepted of this server's tools has been damaged."
+			}
 			t.Change = &Change{Digest: digest, Since: known.Changed, Old: known.Definition, New: boundDefinition(definition, maxPinDefinition)}
 		}
 	}
 	p.known = true
-	if !changed {
-		return nil
-	}
 	return p.store()
+}
+
+// set replaces a pin, which store then stores. Callers hold mu.
+func (p *Pins) set(name string, to pin) {
+	p.changing(name)
+	var raw bytes.Buffer
+	e := json.NewEncoder(&raw)
+	e.SetEscapeHTML(false) // a definition takes no more than its limit
+	if err := e.Encode(to); err != nil {
+		panic(err) // definitions are JSON
+	}
+	to.raw = raw.Bytes()
+	p.pins[name] = to
+}
+
+// changing notes what is stored of a pin that is about to change. Callers hold mu.
+func (p *Pins) changing(name string) {
+	if _, noted := p.unstored[name]; !noted {
+		p.unstored[name] = p.pins[name].raw
+	}
 }
 
 // newPin returns a pin, whose definition then counts as kept. Callers hold mu.
@@ -158,16 +219,19 @@ func (p *Pins) accept(name string, raw json.RawMessage) error {
 	name = catalogue.JoinName(p.upstream, name)
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	old, kept := p.pins[name], p.kept
+	old := p.pins[name]
 	p.kept -= len(old.Definition)
 	accepted := p.newPin(digest, definition, time.Now().UTC().Round(0))
 	accepted.Added, accepted.Since = old.Added, old.Since
-	p.pins[name] = accepted
-	if err := p.store(); err != nil {
-		p.pins[name], p.kept = old, kept
-		return err
+	p.set(name, accepted)
+	err := p.store()
+	if _, unstored := p.unstored[name]; unstored { // the change stays held back
+		p.kept += len(old.Definition) - len(accepted.Definition)
+		if p.pins[name] = old; old.raw == nil {
+			delete(p.pins, name)
+		}
 	}
-	return nil
+	return err
 }
 
 // forgetAbsent removes the pins of tools that the upstream doesn't list any more, if there
@@ -180,31 +244,67 @@ func (p *Pins) forgetAbsent(listed map[string]*ToolStatus) (bool, error) {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	if p.incomplete {
+		p.incomplete, p.unstored[seenKey] = false, seenIncomplete
+	}
 	if len(p.pins) < maxPins {
-		return false, nil
+		return false, p.store()
 	}
 	for name, known := range p.pins {
 		if !names[name] {
 			p.kept -= len(known.Definition)
+			p.changing(name)
 			delete(p.pins, name)
 		}
 	}
 	return true, p.store()
 }
 
-// store writes the pins. Callers hold mu.
+// store stores what has changed, that the upstream was seen at last. What it can't store, the next
+// call tries again. If another process has changed a pin, too, that counts. Callers hold mu.
 func (p *Pins) store() error {
-	if p.file == "" {
-		return nil
+	var changes []smallstate.Change
+	for _, name := range slices.Sorted(maps.Keys(p.unstored)) {
+		if name != seenKey {
+			changes = append(changes, p.stored.Change(name, p.unstored[name], p.pins[name].raw))
+		}
 	}
-	raw, err := json.Marshal(p.pins)
-	if err == nil {
-		err = atomicfile.MakeDir(filepath.Dir(p.file))
+	if old, unstored := p.unstored[seenKey]; unstored {
+		now := seen
+		if p.incomplete {
+			now = seenIncomplete
+		}
+		changes = append(changes, p.stored.Change(seenKey, old, now))
 	}
-	if err == nil {
-		err = atomicfile.Write(p.file, raw)
+	for chunk := range smallstate.Chunks(changes) {
+		applied, err := p.stored.Store.Apply(context.Background(), chunk...)
+		switch {
+		case err != nil:
+			return err
+		case !applied:
+			return errors.Join(errors.New("another process has changed what is accepted"), p.reload())
+		}
+		for _, c := range chunk {
+			delete(p.unstored, c.Key)
+		}
 	}
-	return err
+	return nil
+}
+
+// reload reads the pins, and keeps those that aren't stored yet. Callers hold mu.
+func (p *Pins) reload() error {
+	before, unstored := p.pins, p.unstored
+	if err := p.load(); err != nil {
+		return err
+	}
+	for name := range unstored {
+		known, ok := before[name]
+		if _, stored := p.pins[name]; ok && !stored {
+			p.pins[name], p.unstored[name] = known, nil
+			p.kept += len(known.Definition)
+		}
+	}
+	return nil
 }
 
 // pinnedMembers are the members of a tool that are pinned: what tells a person, a model

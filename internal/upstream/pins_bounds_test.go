@@ -3,12 +3,11 @@ package upstream_test
 import (
 	"encoding/json"
 	"fmt"
-	"os"
-	"path/filepath"
 	"runtime"
 	"strings"
 	"testing"
 
+	"github.com/photon-beam/beam/internal/smallstate"
 	"github.com/photon-beam/beam/internal/upstream"
 	"github.com/photon-beam/beam/internal/upstream/config"
 )
@@ -16,9 +15,9 @@ import (
 // However large the tools are that a server changes all the time, what is remembered of
 // them stays small, and a tool that changes is held back.
 func TestPinsAreBounded(t *testing.T) {
-	dir := t.TempDir()
-	p := newPolicy(t, config.Policy{}, upstream.PolicyOptions{Dir: dir})
-	large := strings.Repeat("x", 60<<10)
+	state := smallstate.NewMemory()
+	p := newPolicy(t, config.Policy{}, upstream.PolicyOptions{State: state})
+	large := strings.Repeat("<", 60<<10)
 	var last []json.RawMessage
 	for round := range 3 {
 		last = nil
@@ -27,11 +26,16 @@ func TestPinsAreBounded(t *testing.T) {
 		}
 		p.Review(last)
 	}
-	info, err := os.Stat(filepath.Join(dir, "upstreams", "up.json"))
-	if err != nil || info.Size() > 5<<20 {
-		t.Errorf("of 7 MB of tools, %d bytes are stored, %v", info.Size(), err)
+	size := 0
+	for v, err := range (smallstate.Bucket{Store: state, Name: upstream.PinsBucket("up")}).All(t.Context()) {
+		if size += len(v.Key) + len(v.Value); err != nil {
+			t.Fatal(err)
+		}
 	}
-	p = newPolicy(t, config.Policy{}, upstream.PolicyOptions{Dir: dir})
+	if size < 1<<20 || size > 5<<20 {
+		t.Errorf("of 7 MB of tools, %d bytes are stored", size)
+	}
+	p = newPolicy(t, config.Policy{}, upstream.PolicyOptions{State: state})
 	last[39] = tool("t2-39", "something else")
 	if got := p.Review(last)[39]; got.Decision != upstream.Held || got.Change.Old != nil {
 		t.Errorf("a tool of which only the digest is stored is %s, %v", got.Decision, got.Change)
@@ -41,6 +45,38 @@ func TestPinsAreBounded(t *testing.T) {
 	}
 	if got := p.Review(last)[39]; got.Decision != upstream.Offered {
 		t.Errorf("after it was accepted, the tool is %s", got.Decision)
+	}
+}
+
+// If pins may have been lost, tools that have none are held back until somebody accepts them all.
+func TestLostPins(t *testing.T) {
+	state := smallstate.NewMemory()
+	bucket := smallstate.Bucket{Store: state, Name: upstream.PinsBucket("up")}
+	tools := []json.RawMessage{tool("a", ""), tool("b", "")}
+	newPolicy(t, config.Policy{}, upstream.PolicyOptions{State: state}).Review(tools)
+	if err := bucket.Delete(t.Context(), "up__b"); err != nil {
+		t.Fatal(err)
+	}
+	if is, err := upstream.PinsMayBeLost(t.Context(), bucket); err != nil || !is {
+		t.Fatal(is, err)
+	}
+	decisions := func() [2]upstream.Decision {
+		got := newPolicy(t, config.Policy{}, upstream.PolicyOptions{State: state}).Review(tools)
+		return [2]upstream.Decision{got[0].Decision, got[1].Decision}
+	}
+	for range 2 {
+		if got := decisions(); got != [2]upstream.Decision{upstream.Offered, upstream.Held} {
+			t.Errorf("after the loss, the tools are %v", got)
+		}
+	}
+	p := newPolicy(t, config.Policy{}, upstream.PolicyOptions{State: state})
+	p.Review(tools)
+	if accepted, err := p.AcceptAll(); err != nil || len(accepted) != 1 {
+		t.Error(accepted, err)
+	}
+	tools[0], tools[1] = tool("a", ""), tool("c", "")
+	if got := decisions(); got != [2]upstream.Decision{upstream.Offered, upstream.Offered} {
+		t.Errorf("once all were accepted, they are %v", got)
 	}
 }
 

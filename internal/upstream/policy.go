@@ -15,13 +15,14 @@ import (
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/cleantext"
 	"github.com/photon-beam/beam/internal/humanize"
+	"github.com/photon-beam/beam/internal/smallstate"
 	"github.com/photon-beam/beam/internal/upstream/catalogue"
 	"github.com/photon-beam/beam/internal/upstream/config"
 )
 
 // PolicyOptions are what the policies of all upstreams of one Beam have in common.
 type PolicyOptions struct {
-	Dir         string // the data folder; empty to keep everything in memory
+	State       smallstate.Store // has what was accepted; nil keeps it in memory
 	Elicitation Elicitation
 	Meter       Meter  // nil counts nothing
 	Audit       *Audit // nil records nothing
@@ -71,7 +72,10 @@ func NewPolicy(server config.Server, options PolicyOptions) (*Policy, error) {
 	if options.Logger == nil {
 		options.Logger = slog.New(slog.DiscardHandler)
 	}
-	pins, err := OpenPins(options.Dir, server.Name)
+	if options.State == nil {
+		options.State = smallstate.NewMemory()
+	}
+	pins, err := OpenPins(options.State, server.Name)
 	if err != nil {
 		return nil, err
 	}

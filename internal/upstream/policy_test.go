@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/smallstate"
 	"github.com/photon-beam/beam/internal/upstream"
 	"github.com/photon-beam/beam/internal/upstream/config"
 )
@@ -69,9 +70,9 @@ func TestAllowAndDeny(t *testing.T) {
 // A tool that changes is held back across restarts until it is accepted, and one
 // whose definition only looks different isn't.
 func TestPins(t *testing.T) {
-	dir := t.TempDir()
+	state := smallstate.NewMemory()
 	var log bytes.Buffer
-	o := upstream.PolicyOptions{Dir: dir, Logger: slog.New(slog.NewTextHandler(&log, nil))}
+	o := upstream.PolicyOptions{State: state, Logger: slog.New(slog.NewTextHandler(&log, nil))}
 	p := newPolicy(t, config.Policy{}, o)
 	expect(t, "at first", decisions(p.Review([]json.RawMessage{tool("a", "adds"), tool("b", ""), tool("a_", "adds")})), "a offered, b offered, a_ offered")
 
@@ -129,17 +130,15 @@ func TestPins(t *testing.T) {
 		t.Errorf("accepted %v, %v", accepted, err)
 	}
 
-	path := filepath.Join(dir, "upstreams", "up.json")
-	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 {
-		t.Errorf("the file is %v, %v", info, err)
+	pins := smallstate.Bucket{Store: state, Name: upstream.PinsBucket("up")}
+	var damaged string
+	if err := pins.Update(t.Context(), "up__a", func(old []byte) ([]byte, error) { damaged = string(old); return []byte("{"), nil }); err != nil || damaged == "" {
+		t.Fatal(damaged, err)
 	}
-	if err := os.WriteFile(path, []byte("{"), 0o600); err != nil {
-		t.Fatal(err)
+	if _, err := upstream.NewPolicy(config.Server{Name: "up"}, o); err == nil || !strings.Contains(err.Error(), `"up"`) {
+		t.Errorf("damaged pins: %v", err)
 	}
-	if _, err := upstream.NewPolicy(config.Server{Name: "up"}, o); err == nil || !strings.Contains(err.Error(), path) {
-		t.Errorf("a damaged file: %v", err)
-	}
-	if err := upstream.RemovePins(dir, "up"); err != nil {
+	if err := upstream.RemovePins(t.Context(), state, "up"); err != nil {
 		t.Error(err)
 	}
 	expect(t, "forgotten", decisions(newPolicy(t, config.Policy{}, o).Review([]json.RawMessage{tool("a", "x")})), "a offered")

@@ -1,119 +1,99 @@
 package webhook
 
 import (
-	"bufio"
-	"bytes"
-	"errors"
-	"fmt"
-	"io/fs"
-	"maps"
-	"os"
-	"slices"
+	"context"
+	"sync"
 
-	"github.com/photon-beam/beam/internal/atomicfile"
+	"github.com/photon-beam/beam/internal/smallstate"
 )
 
-// A record has the questions that were told, or soon will be, in memory and in a file. Of
+// RecordBucket has a value for each question that was told; its key is the question's id.
+const RecordBucket = "webhook"
+
+// A record has the questions that were told in a bucket, and those that soon will be in memory. Of
 // those that are settled, it keeps about as many as are open, or [minOld] if that is more.
-// It isn't safe for concurrent use.
 type record struct {
-	path  string          // empty without a file
-	file  *os.File        // nil without one
-	told  map[string]bool // true of those that the file has
-	sweep int             // from this many on, those that are settled are to be forgotten
+	told smallstate.Bucket
+
+	mu    sync.Mutex
+	soon  map[string]bool
+	count int // of those that were told, about
+	sweep int // from this many on, those that are settled are to be forgotten
 }
 
 // minOld is how many questions a record has before any is forgotten.
 const minOld = 1_000
 
-// openRecord reads the record in a file, and goes on with it.
-func openRecord(path string) (*record, error) {
-	r := &record{path: path, told: make(map[string]bool), sweep: minOld}
-	if path == "" {
-		return r, nil
+func openRecord(ctx context.Context, s smallstate.Store) (*record, error) {
+	r := &record{told: smallstate.Bucket{Store: s, Name: RecordBucket}, soon: make(map[string]bool), sweep: minOld}
+	for _, err := range r.told.All(ctx) {
+		if err != nil {
+			return nil, err
+		}
+		r.count++
 	}
-	raw, err := os.ReadFile(path)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("reading which questions were told: %w", err)
-	}
-	for lines := bufio.NewScanner(bytes.NewReader(raw)); lines.Scan(); {
-		r.told[lines.Text()] = true
-	}
-	return r, r.open()
+	return r, nil
 }
 
-func (r *record) open() (err error) {
-	r.file, err = os.OpenFile(r.path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
-	return err
+// has reports whether a question was told, as far as that is known, or soon will be.
+func (r *record) has(ctx context.Context, askID string) bool {
+	r.mu.Lock()
+	soon := r.soon[askID]
+	r.mu.Unlock()
+	if soon {
+		return true
+	}
+	v, _ := r.told.Get(ctx, askID) // write says it again
+	return v != nil
 }
 
-func (r *record) has(askID string) bool { _, ok := r.told[askID]; return ok }
+// add notes that a question soon will be told, and reports whether that is new.
+func (r *record) add(askID string) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.soon[askID] {
+		return false
+	}
+	r.soon[askID] = true
+	return true
+}
 
-func (r *record) add(askID string) { r.told[askID] = false }
-
-// drop forgets a question that was added and not written.
+// drop takes back what add has noted.
 func (r *record) drop(askID string) {
-	if !r.told[askID] {
-		delete(r.told, askID)
-	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	delete(r.soon, askID)
 }
 
-// write writes a question that was added to the file.
-func (r *record) write(askID string) error {
-	if r.file != nil {
-		if _, err := r.file.WriteString(askID + "\n"); err != nil {
-			return err
-		}
+// write records that a question is told. It reports whether it wasn't told before, and whether it
+// is time to forget some.
+func (r *record) write(ctx context.Context, askID string) (first, full bool, err error) {
+	if first, err = r.told.Add(ctx, askID, []byte{1}); !first {
+		return false, false, err
 	}
-	r.told[askID] = true
-	return nil
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.count++; r.count < r.sweep {
+		return true, false, nil
+	}
+	r.sweep = 2 * r.count // not again until forget says when
+	return true, true, nil
 }
 
-// old returns the questions that were written, if it is time to forget some. The caller
-// then calls forget.
-func (r *record) old() []string {
-	if len(r.told) < r.sweep {
-		return nil
-	}
-	r.sweep = 2 * len(r.told) // not again until forget says when
-	return slices.Collect(func(yield func(string) bool) {
-		for askID, written := range r.told {
-			if written && !yield(askID) {
-				return
-			}
+// forget forgets the questions that are settled.
+func (r *record) forget(ctx context.Context, isSettled func(context.Context, string) bool) error {
+	kept := 0
+	err := r.told.DeleteIf(ctx, func(v smallstate.Value) bool {
+		settled := isSettled(ctx, v.Key)
+		if !settled {
+			kept++
 		}
+		return settled
 	})
-}
-
-// forget forgets questions, and writes the file anew without them.
-func (r *record) forget(askIDs []string) error {
-	for _, askID := range askIDs {
-		delete(r.told, askID)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if err == nil {
+		r.count, r.sweep = kept, max(minOld, 2*kept)
 	}
-	r.sweep = max(minOld, 2*len(r.told))
-	if r.file == nil {
-		return nil
-	}
-	var lines bytes.Buffer
-	for _, askID := range slices.Sorted(maps.Keys(r.told)) {
-		if r.told[askID] {
-			fmt.Fprintln(&lines, askID)
-		}
-	}
-	if err := atomicfile.Write(r.path, lines.Bytes()); err != nil {
-		return err
-	}
-	before := r.file
-	if err := r.open(); err != nil {
-		r.file = before
-		return err
-	}
-	return before.Close()
-}
-
-func (r *record) close() error {
-	if r.file == nil {
-		return nil
-	}
-	return r.file.Close()
+	return err
 }

@@ -15,11 +15,12 @@ import (
 	"log/slog"
 	"net/http"
 	"net/url"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/photon-beam/beam/internal/smallstate"
 )
 
 // A Notice tells of a question. It has neither what the question shows nor an answer.
@@ -43,9 +44,8 @@ type Notice struct {
 type Config struct {
 	URL    string
 	Secret string // "whsec_" and base64, or any text
-	// Record is the file that records which questions were told; empty records them in
-	// memory.
-	Record string
+	// State records which questions were told; see [RecordBucket].
+	State smallstate.Store
 	// Compose returns the notice of a question as it is now, for each attempt; nil if the
 	// question isn't open any more, so that it needn't be told, and whether it was told is
 	// forgotten. After an error, Compose is tried again as a receiver that fails. It may be
@@ -82,9 +82,7 @@ type Sender struct {
 	pending chan struct{}  // has as many as wait or are being sent
 	cancel  context.CancelFunc
 	done    sync.WaitGroup
-
-	mu   sync.Mutex
-	told *record
+	told    *record
 }
 
 // A delivery is a question that is to be told.
@@ -127,7 +125,7 @@ func New(c Config) (*Sender, error) {
 		client: &http.Client{Timeout: attemptTimeout, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }},
 	}
 	var err error
-	if s.told, err = openRecord(c.Record); err != nil {
+	if s.told, err = openRecord(context.Background(), c.State); err != nil {
 		return nil, err
 	}
 	ctx, cancel := context.WithCancel(context.Background())
@@ -139,38 +137,30 @@ func New(c Config) (*Sender, error) {
 }
 
 // IsTold reports whether a question was told, or waits for that.
-func (s *Sender) IsTold(askID string) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.told.has(askID)
-}
+func (s *Sender) IsTold(ctx context.Context, askID string) bool { return s.told.has(ctx, askID) }
 
 // Tell queues the notice of a question, unless it was told already. While as many wait as may,
 // it blocks until ctx is done.
 func (s *Sender) Tell(ctx context.Context, askID string) {
+	if s.IsTold(ctx, askID) {
+		return
+	}
 	select {
 	case s.pending <- struct{}{}:
 	case <-ctx.Done():
 		return
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.told.has(askID) {
+	if !s.told.add(askID) {
 		<-s.pending
 		return
 	}
-	s.told.add(askID)
 	s.due <- &delivery{ask: askID}
 }
 
 // Close stops sending. What is pending isn't sent, and recorded only if it was tried.
-func (s *Sender) Close() error {
-	if s == nil {
-		return nil
-	}
+func (s *Sender) Close() {
 	s.cancel()
 	s.done.Wait()
-	return s.told.close()
 }
 
 func (s *Sender) sendDue(ctx context.Context) {
@@ -186,11 +176,8 @@ func (s *Sender) sendDue(ctx context.Context) {
 	}
 }
 
-// finish forgets a notice that needs no further attempt, and its question if it wasn't
-// told.
+// finish forgets a notice that needs no further attempt.
 func (s *Sender) finish(d *delivery) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	s.told.drop(d.ask)
 	<-s.pending
 }
@@ -204,8 +191,10 @@ func (s *Sender) attempt(ctx context.Context, d *delivery) (again bool) {
 		return false
 	}
 	if d.attempts == 0 {
-		if err := s.record(ctx, d.ask); err != nil {
+		if first, err := s.record(ctx, d.ask); err != nil {
 			s.logger.Error("recording a question that is told to the webhook; it isn't told", "ask", d.ask, "err", err)
+			return false
+		} else if !first {
 			return false
 		}
 	}
@@ -226,26 +215,21 @@ func (s *Sender) attempt(ctx context.Context, d *delivery) (again bool) {
 	return true
 }
 
-// record records that a question is told, and forgets those that are settled if there are
-// many.
-func (s *Sender) record(ctx context.Context, askID string) error {
-	s.mu.Lock()
-	err := s.told.write(askID)
-	old := s.told.old()
-	s.mu.Unlock()
-	if err != nil || len(old) == 0 {
-		return err
+// record records that a question is told, and reports whether it wasn't told before. It forgets
+// those that are settled if there are many.
+func (s *Sender) record(ctx context.Context, askID string) (first bool, err error) {
+	first, full, err := s.told.write(ctx, askID)
+	if full {
+		if err := s.told.forget(ctx, s.isSettled); err != nil {
+			s.logger.Error("removing settled questions from the record of the webhook", "err", err)
+		}
 	}
-	old = slices.DeleteFunc(old, func(askID string) bool {
-		n, err := s.compose(ctx, askID)
-		return n != nil || err != nil
-	})
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if err := s.told.forget(old); err != nil {
-		s.logger.Error("removing settled questions from the record of the webhook", "err", err)
-	}
-	return nil
+	return first, err
+}
+
+func (s *Sender) isSettled(ctx context.Context, askID string) bool {
+	n, err := s.compose(ctx, askID)
+	return n == nil && err == nil
 }
 
 // post sends a notice once. Its error doesn't have the URL, which may be a secret.

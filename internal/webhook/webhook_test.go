@@ -10,10 +10,11 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/photon-beam/beam/internal/smallstate"
 )
 
 const secret = "0123456789abcdef0123456789abcdef"
@@ -36,6 +37,9 @@ func receiver(t *testing.T, fail int) (url string, received chan *http.Request, 
 func newSender(t *testing.T, c Config) *Sender {
 	t.Helper()
 	c.Secret, c.Logger = secret, slog.New(slog.DiscardHandler)
+	if c.State == nil {
+		c.State = smallstate.NewMemory()
+	}
 	if c.Compose == nil {
 		c.Compose = func(_ context.Context, askID string) (*Notice, error) { return &Notice{Ask: askID}, nil }
 	}
@@ -75,15 +79,13 @@ func TestNotice(t *testing.T) {
 // TestAtMostOnce checks that a question is told once, also by the next process.
 func TestAtMostOnce(t *testing.T) {
 	url, received, _ := receiver(t, 0)
-	record := filepath.Join(t.TempDir(), "told")
-	s := newSender(t, Config{URL: url, Record: record})
+	state := smallstate.NewMemory()
+	s := newSender(t, Config{URL: url, State: state})
 	s.Tell(t.Context(), "a.1")
 	s.Tell(t.Context(), "a.1")
 	<-received
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
-	s = newSender(t, Config{URL: url, Record: record})
+	s.Close()
+	s = newSender(t, Config{URL: url, State: state})
 	defer s.Close()
 	s.Tell(t.Context(), "a.1")
 	s.Tell(t.Context(), "a.2")

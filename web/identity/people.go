@@ -1,18 +1,18 @@
 package identity
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
-	"maps"
 	"net/http"
-	"sync"
+	"strconv"
 	"time"
 
 	gorilla "github.com/gorilla/sessions"
 
 	"github.com/photon-beam/beam/generators"
-	"github.com/photon-beam/beam/internal/atomicfile"
 	"github.com/photon-beam/beam/internal/callers"
+	"github.com/photon-beam/beam/internal/smallstate"
 )
 
 // Users are the people who sign in with tokens of their own. Package users implements it.
@@ -93,69 +93,58 @@ func (s *Sessions) VouchedUntil(r *http.Request, caller generators.Caller) (time
 	}
 	session := s.load(r)
 	until, ok := session.Values[memberUntil].(float64)
-	return time.Unix(int64(until), 0), ok && s.callerOf(session).ID == caller.ID
+	c, err := s.callerOf(session)
+	return time.Unix(int64(until), 0), ok && err == nil && c.ID == caller.ID
 }
 
-// A signOuts has when people have signed out everywhere: sessions that began before have
-// ended.
-type signOuts struct {
-	mu   sync.Mutex
-	keys Keys // with the times; see [Keys.SignedOut]
+// signOuts has when people have signed out everywhere, in milliseconds of Unix time, by their
+// ids: sessions that began before have ended.
+type signOuts struct{ smallstate.Bucket }
+
+const signOutsBucket = "sign-outs"
+
+func signOutsIn(s smallstate.Store) signOuts {
+	return signOuts{smallstate.Bucket{Store: s, Name: signOutsBucket}}
 }
+
+// parseMillis returns a time of a person who has signed out, and 0 of another.
+func parseMillis(v []byte) int64 {
+	n, _ := strconv.ParseInt(string(v), 10, 64)
+	return n
+}
+
+func formatMillis(n int64) []byte { return strconv.AppendInt(nil, n, 10) }
 
 // hasEnded reports whether a session that began at a time, in milliseconds, has ended.
-func (s *signOuts) hasEnded(id string, began float64) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	at, ok := s.keys.SignedOut[id]
-	return ok && int64(began) <= at
+func (s signOuts) hasEnded(id string, began float64) (bool, error) {
+	at, err := s.Get(context.Background(), id)
+	return at != nil && int64(began) <= parseMillis(at), err
 }
 
 // nextStart returns when a session that begins now counts as begun: after the last time at
 // which the person signed out everywhere, even if the clock was set back.
-func (s *signOuts) nextStart(id string) float64 {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return float64(max(time.Now().UnixMilli(), s.keys.SignedOut[id]+1))
+func (s signOuts) nextStart(id string) (float64, error) {
+	at, err := s.Get(context.Background(), id)
+	return float64(max(time.Now().UnixMilli(), parseMillis(at)+1)), err
 }
 
 // record records that a person signs out everywhere. Older times are dropped once no
 // session that they ended can be alive any more.
-func (s *signOuts) record(id string) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+func (s signOuts) record(ctx context.Context, id string) error {
 	now := time.Now().UnixMilli()
-	times := maps.Clone(s.keys.SignedOut)
-	if times == nil {
-		times = make(map[string]int64)
+	err := s.Update(ctx, id, func(old []byte) ([]byte, error) { return formatMillis(max(now, parseMillis(old))), nil })
+	if err != nil {
+		return err
 	}
-	maps.DeleteFunc(times, func(_ string, at int64) bool { return now-at > sessionLifetime.Milliseconds() })
-	times[id] = max(now, times[id])
-	keys := s.keys
-	keys.SignedOut = times
-	if keys.file != "" {
-		raw, err := json.Marshal(keys)
-		if err != nil {
-			return err
-		}
-		if err := atomicfile.Write(keys.file, raw); err != nil {
-			return err
-		}
-	}
-	s.keys = keys
-	return nil
+	return s.DeleteIf(ctx, func(v smallstate.Value) bool { return now-parseMillis(v.Value) > sessionLifetime.Milliseconds() })
 }
 
 // SignOutEverywhere ends all sessions of the person whose session the browser has. It
 // returns who that is; the zero Caller if nobody in particular.
 func (s *Sessions) SignOutEverywhere(r *http.Request) (generators.Caller, error) {
-	session := s.load(r)
-	if !s.isAdmitted(session) {
-		return generators.Caller{}, nil
+	c, err := s.callerOf(s.load(r))
+	if err != nil || !s.isAdmitted(c) || !callers.IsPerson(c) {
+		return generators.Caller{}, err
 	}
-	c := s.callerOf(session)
-	if !callers.IsPerson(c) {
-		return generators.Caller{}, nil
-	}
-	return c, s.signOuts.record(c.ID)
+	return c, s.signOuts.record(context.WithoutCancel(r.Context()), c.ID)
 }

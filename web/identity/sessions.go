@@ -63,8 +63,7 @@ type SessionConfig struct {
 // NewSessions returns sessions.
 func NewSessions(c SessionConfig) *Sessions {
 	k, token := c.Keys, c.Token
-	s := &Sessions{store: gorilla.NewCookieStore(k.Signing, k.Sealing), cookieName: "beam_" + k.ID, site: c.Site, links: c.Site.Path, token: token, required: c.Required, users: c.Users, trustsPersons: c.Persons}
-	s.signOuts.keys = k
+	s := &Sessions{store: gorilla.NewCookieStore(k.Signing, k.Sealing), cookieName: "beam_" + k.ID, site: c.Site, links: c.Site.Path, token: token, required: c.Required, users: c.Users, trustsPersons: c.Persons, signOuts: k.signOuts}
 	s.store.MaxAge(int(sessionLifetime.Seconds()))
 	for _, c := range s.store.Codecs {
 		if c, ok := c.(*securecookie.SecureCookie); ok {
@@ -119,13 +118,16 @@ var _ callers.Authenticator = (*Sessions)(nil)
 // [callers.ErrSignInRequired].
 func (s *Sessions) Authenticate(r *http.Request) (generators.Caller, error) {
 	session := s.load(r)
+	c, err := s.callerOf(session)
 	switch {
-	case !s.isAdmitted(session):
+	case err != nil:
+		return generators.Caller{}, err
+	case !s.isAdmitted(c):
 		return generators.Caller{}, callers.ErrSignInRequired
 	case sessionID(session) == "":
 		return generators.Caller{}, callers.ErrNoCredentials
 	}
-	return s.callerOf(session), nil
+	return c, nil
 }
 
 // Begin begins a session for a browser that has none, and returns its caller.
@@ -134,7 +136,7 @@ func (s *Sessions) Begin(w http.ResponseWriter, r *http.Request) (generators.Cal
 	if err := s.save(w, r, session); err != nil {
 		return generators.Caller{}, err
 	}
-	return s.callerOf(session), nil
+	return s.callerOf(session)
 }
 
 // Renew renews the cookie of a session that is in use, if it is due. Of a person whose session
@@ -145,7 +147,11 @@ func (s *Sessions) Renew(w http.ResponseWriter, r *http.Request) error {
 	if sessionID(session) == "" || !isRenewalDue(session) {
 		return nil
 	}
-	if s.callerOf(session).ID == callers.Session(sessionID(session)).ID {
+	c, err := s.callerOf(session)
+	if err != nil {
+		return err
+	}
+	if c.ID == callers.Session(sessionID(session)).ID {
 		maps.DeleteFunc(session.Values, func(member, _ any) bool { return member != memberID })
 	}
 	return s.save(w, r, session)
@@ -209,25 +215,28 @@ func (s *Sessions) holdsToken(session *gorilla.Session) bool {
 	return s.TakesToken() && session.Values[memberToken] == s.tokenMark
 }
 
-func (s *Sessions) isAdmitted(session *gorilla.Session) bool {
-	return !s.required || callers.IsSignedIn(s.callerOf(session))
+func (s *Sessions) isAdmitted(c generators.Caller) bool {
+	return !s.required || callers.IsSignedIn(c)
 }
 
-func (s *Sessions) callerOf(session *gorilla.Session) generators.Caller {
+// callerOf returns whose a session is. The error is that of reading whether it has ended.
+func (s *Sessions) callerOf(session *gorilla.Session) (generators.Caller, error) {
 	c, signedIn := s.personOf(session)
 	switch {
 	case signedIn:
 	case isOperator(session):
 		c = callers.Operator()
 	case s.holdsToken(session):
-		return callers.Token()
+		return callers.Token(), nil
 	default:
-		return callers.Session(sessionID(session))
+		return callers.Session(sessionID(session)), nil
 	}
-	if began, _ := session.Values[memberBegan].(float64); s.signOuts.hasEnded(c.ID, began) {
-		return callers.Session(sessionID(session))
+	began, _ := session.Values[memberBegan].(float64)
+	ended, err := s.signOuts.hasEnded(c.ID, began)
+	if err != nil || ended {
+		return callers.Session(sessionID(session)), err
 	}
-	return c
+	return c, nil
 }
 
 // load returns the request's session, or a new one if its cookie can't be read.
@@ -290,6 +299,10 @@ func (s *Sessions) grant(w http.ResponseWriter, r *http.Request, id string, memb
 	for name, value := range members {
 		session.Values[name] = value
 	}
-	session.Values[memberBegan] = s.signOuts.nextStart(id)
+	began, err := s.signOuts.nextStart(id)
+	if err != nil {
+		return err
+	}
+	session.Values[memberBegan] = began
 	return s.save(w, r, session)
 }

@@ -50,7 +50,7 @@ func TestEndedSessionsStayEnded(t *testing.T) {
 			time.Sleep(25 * time.Hour)
 			visit(&browser, s.Renew)
 		}
-		if err := s.signOuts.record("user:somebody-else"); err != nil { // who makes the operator's be forgotten
+		if err := s.signOuts.record(t.Context(), "user:somebody-else"); err != nil { // who makes the operator's be forgotten
 			t.Fatal(err)
 		}
 		if got := id(); got != ended {

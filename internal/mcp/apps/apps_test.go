@@ -2,13 +2,13 @@ package apps
 
 import (
 	"encoding/json"
-	"os"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
 
 	"github.com/photon-beam/beam/ask"
+	"github.com/photon-beam/beam/internal/smallstate"
 )
 
 func TestIsAddress(t *testing.T) {
@@ -25,59 +25,55 @@ func TestIsAddress(t *testing.T) {
 
 // Of callers at the same time, also in several processes, one claims a part.
 func TestClaimIsWonOnce(t *testing.T) {
-	for _, dir := range []string{"", t.TempDir() + "/told"} {
-		one, other := NewMarks(dir), NewMarks(dir)
-		if dir == "" {
-			other = one
+	state := smallstate.NewMemory()
+	all := []*Marks{NewMarks(state), NewMarks(state)}
+	told := func() Told {
+		got, err := all[0].Told(t.Context(), "a1")
+		if err != nil {
+			t.Error(err)
 		}
-		var won atomic.Int32
-		var all sync.WaitGroup
-		for n := range 20 {
-			marks := one
-			if n%2 == 0 {
-				marks = other
+		return got
+	}
+	var won atomic.Int32
+	var claiming sync.WaitGroup
+	for n := range 20 {
+		claiming.Go(func() {
+			first, err := all[n%2].Claim(t.Context(), "a1", Message)
+			if err != nil {
+				t.Error(err)
 			}
-			all.Go(func() {
-				first, err := marks.Claim("a1", Message)
-				if err != nil {
-					t.Error(err)
-				}
-				if first {
-					won.Add(1)
-				}
-			})
-		}
-		all.Wait()
-		if won.Load() != 1 || other.Told("a1") != (Told{Message: true}) {
-			t.Errorf("in %q, %d have won, and %+v is told", dir, won.Load(), other.Told("a1"))
-		}
-		if err := one.Release("a1", Message); err != nil || other.Told("a1") != (Told{}) {
-			t.Errorf("released, %+v is told, %v", other.Told("a1"), err)
-		}
-		if first, err := other.Claim("a1", Message); !first || err != nil {
-			t.Errorf("released, it can't be claimed: %v", err)
-		}
+			if first {
+				won.Add(1)
+			}
+		})
+	}
+	claiming.Wait()
+	if won.Load() != 1 || told() != (Told{Message: true}) {
+		t.Errorf("%d have won, and %+v is told", won.Load(), told())
+	}
+	if err := all[1].Release(t.Context(), "a1", Message); err != nil || told() != (Told{}) {
+		t.Errorf("released, %+v is told, %v", told(), err)
+	}
+	if first, err := all[1].Claim(t.Context(), "a1", Message); !first || err != nil {
+		t.Errorf("released, it can't be claimed: %v", err)
 	}
 }
 
 // Marks last as long as their runs.
 func TestSweep(t *testing.T) {
-	dir := t.TempDir() + "/told"
-	for _, m := range []*Marks{NewMarks(dir), NewMarks("")} {
-		if err := m.Sweep(func(string) bool { return true }); err != nil { // there is no folder yet
-			t.Error(err)
-		}
-		for _, run := range []string{"a1", "b2"} {
-			if _, err := m.Claim(run, Context); err != nil {
-				t.Fatal(err)
-			}
-		}
-		if err := m.Sweep(func(run string) bool { return run == "b2" }); err != nil || m.Told("a1").Context || !m.Told("b2").Context {
-			t.Errorf("swept: %+v %+v %v", m.Told("a1"), m.Told("b2"), err)
+	m := NewMarks(smallstate.NewMemory())
+	for _, run := range []string{"a1", "b2"} {
+		if _, err := m.Claim(t.Context(), run, Context); err != nil {
+			t.Fatal(err)
 		}
 	}
-	if list, err := os.ReadDir(dir); err != nil || len(list) != 1 {
-		t.Errorf("files %v, %v", list, err)
+	if err := m.Sweep(t.Context(), func(run string) bool { return run == "b2" }); err != nil {
+		t.Error(err)
+	}
+	for run, want := range map[string]bool{"a1": false, "b2": true} {
+		if told, err := m.Told(t.Context(), run); told.Context != want || err != nil {
+			t.Errorf("swept, of %s %+v is told, %v", run, told, err)
+		}
 	}
 }
 

@@ -1,12 +1,10 @@
 package apps
 
 import (
-	"errors"
-	"io/fs"
-	"os"
-	"path/filepath"
+	"context"
 	"strings"
-	"sync"
+
+	"github.com/photon-beam/beam/internal/smallstate"
 )
 
 // A Part is a part of what the model is told of a run's end.
@@ -25,97 +23,51 @@ type Told struct {
 }
 
 // Marks records which parts the model was told of which runs, so that views which are
-// loaded again, and second views, don't repeat them. Each mark is an empty file, which
-// lasts as long as the run. The methods may be called concurrently, also by several
-// processes.
-type Marks struct {
-	dir string // empty keeps them in memory
+// loaded again, and second views, don't repeat them. The methods may be called concurrently,
+// also by several processes.
+type Marks struct{ told smallstate.Bucket }
 
-	mu   sync.Mutex
-	held map[string]bool // without a dir
+// MarksBucket has a value for each mark, which lasts as long as the run; its key is that of
+// [MarkKey].
+const MarksBucket = "told"
+
+// NewMarks returns the marks in a store.
+func NewMarks(s smallstate.Store) *Marks {
+	return &Marks{smallstate.Bucket{Store: s, Name: MarksBucket}}
 }
-
-// NewMarks returns the marks in a folder, which it creates when it first needs it. If dir
-// is empty, they are only in memory.
-func NewMarks(dir string) *Marks { return &Marks{dir: dir, held: map[string]bool{}} }
 
 // Claim sets a mark and reports whether it was not set before: of several callers, one
 // gets true.
-func (m *Marks) Claim(run string, part Part) (first bool, err error) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	name := markName(run, part)
-	if m.dir == "" {
-		first = !m.held[name]
-		m.held[name] = true
-		return first, nil
-	}
-	if err := os.MkdirAll(m.dir, 0o700); err != nil {
-		return false, err
-	}
-	file, err := os.OpenFile(filepath.Join(m.dir, name), os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
-	if errors.Is(err, fs.ErrExist) {
-		return false, nil
-	}
-	if err != nil {
-		return false, err
-	}
-	return true, file.Close()
+func (m *Marks) Claim(ctx context.Context, run string, part Part) (first bool, err error) {
+	return m.told.Add(ctx, MarkKey(run, part), []byte{1})
 }
 
 // Release removes a mark, for a caller whose claim came to nothing.
-func (m *Marks) Release(run string, part Part) error {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	name := markName(run, part)
-	delete(m.held, name)
-	if m.dir == "" {
-		return nil
-	}
-	if err := os.Remove(filepath.Join(m.dir, name)); !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	return nil
+func (m *Marks) Release(ctx context.Context, run string, part Part) error {
+	return m.told.Delete(ctx, MarkKey(run, part))
 }
 
 // Told returns the marks of a run.
-func (m *Marks) Told(run string) Told { return Told{m.has(run, Context), m.has(run, Message)} }
-
-func (m *Marks) has(run string, part Part) bool {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	name := markName(run, part)
-	if m.dir == "" {
-		return m.held[name]
+func (m *Marks) Told(ctx context.Context, run string) (t Told, err error) {
+	if t.Context, err = m.has(ctx, run, Context); err != nil {
+		return t, err
 	}
-	_, err := os.Stat(filepath.Join(m.dir, name))
-	return err == nil
+	t.Message, err = m.has(ctx, run, Message)
+	return t, err
+}
+
+func (m *Marks) has(ctx context.Context, run string, part Part) (bool, error) {
+	v, err := m.told.Get(ctx, MarkKey(run, part))
+	return v != nil, err
 }
 
 // Sweep removes the marks of runs that no longer exist.
-func (m *Marks) Sweep(exists func(run string) bool) error {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	for name := range m.held {
-		if run, _, _ := strings.Cut(name, "."); !exists(run) {
-			delete(m.held, name)
-		}
-	}
-	if m.dir == "" {
-		return nil
-	}
-	entries, err := os.ReadDir(m.dir)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	for _, e := range entries {
-		if run, _, _ := strings.Cut(e.Name(), "."); !exists(run) {
-			err = errors.Join(err, os.Remove(filepath.Join(m.dir, e.Name())))
-		}
-	}
-	return err
+func (m *Marks) Sweep(ctx context.Context, exists func(run string) bool) error {
+	return m.told.DeleteIf(ctx, func(v smallstate.Value) bool {
+		run, _, _ := strings.Cut(v.Key, ".")
+		return !exists(run)
+	})
 }
 
-// markName returns the name of a mark. The engine knows the run, so its id is safe in a
-// path.
-func markName(run string, part Part) string { return run + "." + string(part) }
+// MarkKey returns the key of a mark.
+func MarkKey(run string, part Part) string { return run + "." + string(part) }

@@ -155,6 +155,18 @@ func (s *Store) Open(run, digest string) (io.ReadSeekCloser, error) {
 	return f, err
 }
 
+// Has reports whether a run has a blob, whatever it contains now.
+func (s *Store) Has(run, digest string) (bool, error) {
+	f, err := s.Open(run, digest)
+	if errors.Is(err, ErrNotFound) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	return true, f.Close()
+}
+
 // Remove deletes a blob. Removing a blob that doesn't exist is no error.
 func (s *Store) Remove(run, digest string) error {
 	if err := errors.Join(checkName(run), checkName(digest)); err != nil {

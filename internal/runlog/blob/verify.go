@@ -43,6 +43,17 @@ func (s *Store) OpenVerified(run, digest string, damaged func(reason error) erro
 	return f, nil
 }
 
+// Load returns a blob, which is verified. The error is [ErrNotFound], [ErrChanged] or the file
+// system's.
+func (s *Store) Load(run, digest string) ([]byte, error) {
+	f, err := s.OpenVerified(run, digest, func(reason error) error { return reason })
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return io.ReadAll(f)
+}
+
 // openRegular opens a file and returns its size. What stands in for a file is not opened: a
 // link could lead elsewhere, and a pipe would block.
 func (s *Store) openRegular(name string) (*os.File, int64, error) {
