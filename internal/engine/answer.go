@@ -231,7 +231,7 @@ func (r *trackedRun) withdrawCall(c *generators.Call, reason string) {
 		}
 		ctx := r.engine.ctx
 		if r.worker != nil {
-			reason = r.worker.maskText(reason)
+			reason = r.worker.secrets.Text(reason)
 		}
 		withdrawn := runlog.Withdrawn{AskSeq: a.Seq, Reason: runlog.TakenBack, Error: truncateText(reason)}
 		err := r.recordSettlement(ctx, a.Seq, runlog.NewEntry(runlog.KindWithdrawn, withdrawn))

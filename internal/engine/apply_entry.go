@@ -85,7 +85,7 @@ func (r entryEffects) Asked(e runlog.Entry, asked runlog.Asked) error {
 	}
 	a := &openAsk{Ask: r.change.Opened, run: r.trackedRun}
 	if r.worker != nil {
-		if c := r.worker.recordingCall; c != nil && r.worker.maskKey(c.Key) == asked.Key {
+		if c := r.worker.recordingCall; c != nil && r.worker.secrets.Key(c.Key) == asked.Key {
 			a.call, a.callIsCurrent, a.evidence = c, true, asked.Evidence // set before anybody can answer
 		}
 	}
@@ -132,7 +132,7 @@ func (r entryEffects) Stepped(runlog.Entry, runlog.Stepped) error { return nil }
 func (r entryEffects) Sleeping(e runlog.Entry, data runlog.Sleeping) error {
 	s := &sleep{Sleep: r.change.FellAsleep}
 	if r.worker != nil {
-		if c := r.worker.recordingCall; c != nil && r.worker.maskKey(c.Key) == data.Key {
+		if c := r.worker.recordingCall; c != nil && r.worker.secrets.Key(c.Key) == data.Key {
 			s.call = c
 		}
 	}

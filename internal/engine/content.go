@@ -17,7 +17,7 @@ func (w *worker) addContent(f *runlog.Finished) error {
 	if content == nil || f.Status != runlog.Completed && f.Status != runlog.Failed && f.Status != runlog.Unanswered {
 		return nil
 	}
-	content = w.maskJSON(content)
+	content = w.secrets.JSON(content)
 	if unkept {
 		w.engine.unkept.put(w.id, content, time.Now())
 		return nil

@@ -1,8 +1,6 @@
 package engine
 
 import (
-	"slices"
-
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/runlog"
@@ -15,8 +13,7 @@ func (w *worker) checkEvidence(c *generators.Call, past *recordedCall) error {
 	if !ok {
 		return nil
 	}
-	masked := func(s secret) bool { return slices.Contains(past.masked, s.askSeq) }
-	q, _ = w.maskQuestion(q, masked)
+	q, _ = w.secrets.Of(past.masked).Question(q)
 	for _, q := range []*ask.Question{runlog.ShownQuestion(q), q} { // earlier versions recorded titles as they were
 		if runlog.DigestEvidence(q.Evidence) == past.evidence {
 			return nil

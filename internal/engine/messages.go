@@ -3,9 +3,9 @@ package engine
 import (
 	"context"
 	"encoding/json"
-	"slices"
 
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/engine/mask"
 	"github.com/photon-beam/beam/internal/rawjson"
 	"github.com/photon-beam/beam/internal/recording"
 	"github.com/photon-beam/beam/internal/runlog"
@@ -37,24 +37,23 @@ func (e *Engine) RecordMessage(run string, o recording.Observed) {
 func (r *trackedRun) messageMask(way recording.Direction) func(json.RawMessage) json.RawMessage {
 	secrets, err := r.maskedSecrets()
 	if err != nil && !(r.ended.Load() && way == recording.Out) { // what Beam sends then has been masked in the log
-		return func(json.RawMessage) json.RawMessage { return rawjson.EncodeText(secretMask) }
+		return func(json.RawMessage) json.RawMessage { return rawjson.EncodeText(mask.Mask) }
 	}
 	return func(m json.RawMessage) json.RawMessage {
 		if later := r.masked.Load(); later != nil && len(*later) > len(secrets) {
 			secrets = *later
 		}
-		w := worker{secrets: secrets}
-		return w.maskJSON(m)
+		return secrets.JSON(m)
 	}
 }
 
 // noSecrets are the secrets of a run that has none.
-var noSecrets []secret
+var noSecrets mask.Secrets
 
 // maskedSecrets returns the secrets that are masked in the run's messages: those that its
 // generator was given, or if that isn't here, those in the log. The error is the log's, or
 // [keyring.ErrNoKey]. The caller may hold mu.
-func (r *trackedRun) maskedSecrets() ([]secret, error) {
+func (r *trackedRun) maskedSecrets() (mask.Secrets, error) {
 	if secrets := r.masked.Load(); secrets != nil {
 		return *secrets, nil
 	}
@@ -77,8 +76,7 @@ func (r *trackedRun) maskedSecrets() ([]secret, error) {
 }
 
 // readSecrets reads the run's secrets from the log.
-func (r *trackedRun) readSecrets() ([]secret, error) {
-	var w worker
+func (r *trackedRun) readSecrets() (secrets mask.Secrets, err error) {
 	for batch, err := range r.engine.loadSpilledBatches(r.id, r.engine.log.Read(r.engine.generatorCtx, r.id, 0)) {
 		if err != nil {
 			return nil, err
@@ -90,7 +88,7 @@ func (r *trackedRun) readSecrets() ([]secret, error) {
 			a, err := runlog.Decode[runlog.Answered](e)
 			if err == nil && a.Sealed != nil {
 				if err = r.unsealSecret(&a); err == nil {
-					w.addSecrets(a)
+					secrets = secrets.Add(a.AskSeq, a.Answer.Content)
 				}
 			}
 			if err != nil {
@@ -98,16 +96,18 @@ func (r *trackedRun) readSecrets() ([]secret, error) {
 			}
 		}
 	}
-	return w.secrets, nil
+	return secrets, nil
 }
 
-// noteMasked makes the secrets of the worker those that messages are masked of, except that
-// those of a run that is resumed stay until it has as many again. Callers hold mu.
-func (w *worker) noteMasked() {
+// noteSecret keeps an answer that the generator is about to get, to mask it wherever the
+// generator shows it, and in messages: there the secrets of a run that is resumed stay until the
+// worker has as many again. Callers hold mu.
+func (w *worker) noteSecret(a runlog.Answered) {
+	w.secrets = w.secrets.Add(a.AskSeq, a.Answer.Content)
 	if old := w.masked.Load(); old != nil && len(*old) > len(w.secrets) {
 		return
 	}
-	secrets := slices.Clone(w.secrets)
+	secrets := w.secrets
 	w.masked.Store(&secrets)
 }
 

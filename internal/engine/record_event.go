@@ -44,14 +44,14 @@ func (w *worker) recordByKind(e generators.Event) error {
 // recordStep records a step's outcome. Until then, the step counts as running. The
 // generator gets a masked error, as a replay does; a value must be kept as it is.
 func (w *worker) recordStep(e *generators.Stepped) error {
-	e.Error = w.maskText(e.Error)
+	e.Error = w.secrets.Text(e.Error)
 	i := slices.IndexFunc(w.runningSteps, func(s runningStep) bool { return s.call.Key == e.Key })
 	if i < 0 {
 		return nil // Step yields it, once
 	}
 	step := w.runningSteps[i]
 	entry := runlog.NewEntry(runlog.KindStepped, runlog.Stepped{
-		Key: w.maskKey(e.Key), GivenKey: w.givenKey(step.call), Value: e.Value, Error: e.Error, TimeSpent: ask.Millis(w.elapsedTime()),
+		Key: w.secrets.Key(e.Key), GivenKey: w.givenKey(step.call), Value: e.Value, Error: e.Error, TimeSpent: ask.Millis(w.elapsedTime()),
 	}).From(step.goroutine)
 	if err := w.flushAndAppendRetrying(entry); err != nil {
 		return err
@@ -92,7 +92,7 @@ func (w *worker) handleStep(c *generators.Call) error {
 
 // supersedeAttempt records that a step begins again, if it has yielded events.
 func (w *worker) supersedeAttempt(goroutine string, c *generators.Call, failed bool) error {
-	key := w.maskKey(c.Key)
+	key := w.secrets.Key(c.Key)
 	a := w.Attempts[key]
 	if a == nil {
 		return nil
@@ -102,14 +102,14 @@ func (w *worker) supersedeAttempt(goroutine string, c *generators.Call, failed b
 
 // isRunningStep reports whether a step with a key runs, as the log has it.
 func (w *worker) isRunningStep(key string) bool {
-	return slices.ContainsFunc(w.runningSteps, func(s runningStep) bool { return w.maskKey(s.call.Key) == key })
+	return slices.ContainsFunc(w.runningSteps, func(s runningStep) bool { return w.secrets.Key(s.call.Key) == key })
 }
 
 // stepOf returns the key of the step that a goroutine runs, or "".
 func (w *worker) stepOf(goroutine string) string {
 	for _, s := range slices.Backward(w.runningSteps) {
 		if s.goroutine == goroutine && !s.failed {
-			return w.maskKey(s.call.Key)
+			return w.secrets.Key(s.call.Key)
 		}
 	}
 	return ""
@@ -120,7 +120,7 @@ func (w *worker) givenKey(c *generators.Call) string {
 	if c.GivenKey == c.Key {
 		return ""
 	}
-	return w.maskKey(c.GivenKey)
+	return w.secrets.Key(c.GivenKey)
 }
 
 // checkLimits returns an error if the run has exceeded a limit of what it may write.
@@ -170,11 +170,11 @@ func (w *worker) handleCall(c *generators.Call) error {
 
 // recordAsk records the question of a call.
 func (w *worker) recordAsk(c *generators.Call, q *ask.Question) error {
-	q, masked := w.maskQuestion(q, func(secret) bool { return true })
+	q, masked := w.secrets.Question(q)
 	q = runlog.ShownQuestion(q)
 	c.Question = q // as surfaces show it; nobody else has seen the call yet
 	asked := runlog.Asked{
-		Key: w.maskKey(c.Key), GivenKey: w.givenKey(c), Question: q, More: c.More,
+		Key: w.secrets.Key(c.Key), GivenKey: w.givenKey(c), Question: q, More: c.More,
 		Deadline: deadlineAfter(w.engine.policy.TimeoutOf(q)), TimeSpent: ask.Millis(w.elapsedTime()),
 		Evidence: runlog.DigestEvidence(q.Evidence), Masked: masked, Lost: w.endsWithProcess(),
 	}
@@ -241,7 +241,7 @@ func (w *worker) queueEvent(e generators.Event) error {
 		}
 	}
 	if a, ok := y.event.(*generators.Artifact); ok {
-		a = w.maskArtifact(a)
+		a = w.secrets.Artifact(a)
 		err := w.retryTransient(func() (err error) { y.event, err = w.storeArtifact(a); return err })
 		if err != nil {
 			return err
@@ -251,14 +251,14 @@ func (w *worker) queueEvent(e generators.Event) error {
 	if err != nil {
 		return err
 	}
-	return w.queueEntry(runlog.Entry{Kind: runlog.Kind(kind), Data: w.maskJSON(data), Time: time.Now(), Goroutine: y.goroutine, Step: y.step})
+	return w.queueEntry(runlog.Entry{Kind: runlog.Kind(kind), Data: w.secrets.JSON(data), Time: time.Now(), Goroutine: y.goroutine, Step: y.step})
 }
 
 // recordedForm returns an event as the log would have it. The body of a large artifact is
 // not stored.
 func (w *worker) recordedForm(e generators.Event) (eventForm, error) {
 	if a, ok := e.(*generators.Artifact); ok {
-		stored := *w.maskArtifact(a)
+		stored := *w.secrets.Artifact(a)
 		stored.Title, stored.Size = truncateText(stored.Title), int64(len(stored.Body))
 		if len(stored.Body) > maxInlineArtifact {
 			stored.Digest, stored.Body = blob.Digest(stored.Body), nil
@@ -266,7 +266,7 @@ func (w *worker) recordedForm(e generators.Event) (eventForm, error) {
 		e = &stored
 	}
 	kind, data, err := generators.Encode(e)
-	return newEventForm(kind, w.maskJSON(data)), err
+	return newEventForm(kind, w.secrets.JSON(data)), err
 }
 
 // queueEntry adds an entry to the batch, and flushes it if it is due.

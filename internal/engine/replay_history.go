@@ -188,7 +188,7 @@ func (w *worker) recordedKeys() []string {
 func (w *worker) findRecordedKey(goroutine, given string) string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	for _, g := range []string{given, w.maskKey(given)} {
+	for _, g := range []string{given, w.secrets.Key(given)} {
 		if key := w.findKey(goroutine, g); key != "" {
 			return given + strings.TrimPrefix(key, g)
 		}
@@ -240,7 +240,7 @@ func (w *worker) replayCall(c *generators.Call) (recorded bool, err error) {
 	h := w.history
 	past := h.unreplayedCalls[c.Key]
 	if past == nil {
-		past = h.unreplayedCalls[w.maskKey(c.Key)]
+		past = h.unreplayedCalls[w.secrets.Key(c.Key)]
 	}
 	switch {
 	case past == nil && len(h.unreplayedCalls) > 0 && !c.Concurrent:

@@ -109,10 +109,7 @@ func (e *Engine) MaskSample(askID string, request *ask.SampleRequest) (*ask.Samp
 	if err != nil {
 		return nil, err
 	}
-	for _, s := range secrets {
-		request = s.maskSample(request)
-	}
-	return request, nil
+	return secrets.Sample(request), nil
 }
 
 // checkSampling returns an error if s doesn't follow what is recorded. Callers hold mu.

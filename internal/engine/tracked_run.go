@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/engine/mask"
 	"github.com/photon-beam/beam/internal/runlog"
 	"github.com/photon-beam/beam/internal/runstate"
 )
@@ -32,7 +33,7 @@ type trackedRun struct {
 
 	// masked are the secrets that are masked in the run's messages; nil if they are yet to be
 	// read from the log.
-	masked atomic.Pointer[[]secret]
+	masked atomic.Pointer[mask.Secrets]
 	// secretAnswers counts those that came while no generator was here.
 	secretAnswers atomic.Int64
 

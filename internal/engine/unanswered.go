@@ -43,7 +43,7 @@ func (w *worker) unansweredEnd(err error) (f runlog.Finished, ok bool) {
 		}
 		f.Status, f.Ask = runlog.Unanswered, &runlog.UnansweredAsk{Reason: u.Reason}
 		if text := err.Error(); text != cause.Error() || e == nil && err != u.Err {
-			f.Error = w.maskText(text)
+			f.Error = w.secrets.Text(text)
 		}
 		if e != nil {
 			f.Ask.Seq, f.Ask.Detail, f.By = e.askSeq, truncateText(e.detail), e.by

@@ -10,6 +10,7 @@ import (
 
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/clientsession"
+	"github.com/photon-beam/beam/internal/engine/mask"
 	"github.com/photon-beam/beam/internal/runaddress"
 	"github.com/photon-beam/beam/internal/runlog"
 	"github.com/photon-beam/beam/internal/runpause"
@@ -33,7 +34,7 @@ type worker struct {
 	// pauses say why the generator does nothing, although it doesn't wait for a reply.
 	pauses []*string
 	// secrets are the secret answers that the generator has been given.
-	secrets []secret
+	secrets mask.Secrets
 	// stalledCount is the number of stalled writes. stopped is closed when the
 	// worker is stopped; it is nil if no write has stalled.
 	stalledCount int
@@ -142,7 +143,7 @@ func (w *worker) endOnRecordError(err error) {
 	case w.engine.ctx.Err() != nil:
 		return
 	default:
-		w.engine.logger.Error("recording a run", "run", w.id, "photon", w.Start.Photon, "err", w.maskText(err.Error()))
+		w.engine.logger.Error("recording a run", "run", w.id, "photon", w.Start.Photon, "err", w.secrets.Text(err.Error()))
 		w.batch.discard() // what could not be recorded
 		w.failRun("Beam could not record what the tool did")
 	}
@@ -175,7 +176,7 @@ func (w *worker) handleGeneratorError(err error) {
 
 // failRun ends the run as failed.
 func (w *worker) failRun(text string) {
-	w.finishRun(runlog.Finished{Status: runlog.Failed, Error: w.maskText(text)})
+	w.finishRun(runlog.Finished{Status: runlog.Failed, Error: w.secrets.Text(text)})
 }
 
 // finishRun records the end of the generator, as soon as the log can record it.
@@ -184,7 +185,7 @@ func (w *worker) finishRun(f runlog.Finished) {
 		if errors.Is(err, errRunOver) {
 			return
 		}
-		w.engine.logger.Error("recording a result", "run", w.id, "photon", w.Start.Photon, "err", w.maskText(err.Error()))
+		w.engine.logger.Error("recording a result", "run", w.id, "photon", w.Start.Photon, "err", w.secrets.Text(err.Error()))
 		f = runlog.Finished{Status: runlog.Failed, Error: "Beam could not record the tool's result"}
 	}
 	_ = w.retryTransient(func() error { return w.endRun(f) }) // endRun has logged the error
@@ -204,7 +205,7 @@ func (w *worker) completeRun(result *generators.Result) error {
 		}
 	}
 	f := runlog.Finished{Status: runlog.Completed}
-	if err := w.addResult(&f, w.maskJSON(result.Value)); err != nil {
+	if err := w.addResult(&f, w.secrets.JSON(result.Value)); err != nil {
 		return err
 	}
 	if f.MediaType = w.content.MediaType(); f.MediaType == "" && w.photon.Output() != nil {

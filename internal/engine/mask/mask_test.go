@@ -1,4 +1,4 @@
-package engine
+package mask
 
 import (
 	"encoding/json"
@@ -9,7 +9,7 @@ import (
 
 // Secrets are masked in the strings of a JSON value, which stays valid and keeps its names.
 func TestMaskJSON(t *testing.T) {
-	w := &worker{secrets: []secret{{1, spellingsOf(`pass"word`), ""}, {2, spellingsOf("1234"), ""}}}
+	x := Secrets(nil).Add(1, json.RawMessage(`{"a":"pass\"word","b":"1234"}`))
 	for raw, want := range map[string]string{
 		`"pass\"word"`:                       `"••••"`,
 		`"pass\u0022word!"`:                  `"••••!"`,
@@ -19,7 +19,7 @@ func TestMaskJSON(t *testing.T) {
 		`{"a":"nothing","b":"\\\"","c":1.5}`: `{"a":"nothing","b":"\\\"","c":1.5}`,
 		`"unterminated \`:                    `"unterminated \`,
 	} {
-		if got := string(w.maskJSON(json.RawMessage(raw))); got != want {
+		if got := string(x.JSON(json.RawMessage(raw))); got != want {
 			t.Errorf("%s becomes %s, want %s", raw, got, want)
 		}
 	}
@@ -28,9 +28,10 @@ func TestMaskJSON(t *testing.T) {
 // Secrets are masked however they are written, and a part of another one doesn't keep that
 // from being masked.
 func TestMaskSpellings(t *testing.T) {
-	w := &worker{}
+	var x Secrets
 	for i, text := range []string{"pass", "pass word/1+1", " key-9\\ ", "pass word/1+1 and more"} {
-		w.addSecret(secret{uint64(i), spellingsOf(text), ""})
+		content, _ := json.Marshal(map[string]string{"secret": text})
+		x = x.Add(uint64(i), content)
 	}
 	for text, want := range map[string]string{
 		"pass":                          "••••",
@@ -41,7 +42,7 @@ func TestMaskSpellings(t *testing.T) {
 		`trimmed: key-9\.`:              `trimmed: ••••.`,
 		`"as JSON: key-9\\"`:            `"as JSON: ••••"`,
 	} {
-		if got := w.maskText(text); got != want {
+		if got := x.Text(text); got != want {
 			t.Errorf("%q becomes %q, want %q", text, got, want)
 		}
 	}
@@ -49,7 +50,7 @@ func TestMaskSpellings(t *testing.T) {
 
 // Secrets are masked in all texts of a question. The values of choices stay what they are.
 func TestMaskQuestion(t *testing.T) {
-	w := &worker{secrets: []secret{{1, spellingsOf("hunter2"), ""}}}
+	x := Secrets(nil).Add(1, json.RawMessage(`{"secret":"hunter2"}`))
 	q := &ask.Question{
 		Message: "Use hunter2?", Yes: "Use hunter2", No: "Not hunter2",
 		Fields: ask.Fields{
@@ -58,7 +59,7 @@ func TestMaskQuestion(t *testing.T) {
 		},
 	}
 	before, _ := json.Marshal(q)
-	masked, _ := w.maskQuestion(q, func(secret) bool { return true })
+	masked, _ := x.Question(q)
 	got, _ := json.Marshal(masked)
 	const want = `{"kind":"","message":"Use ••••?","fields":[{"name":"a","title":"••••","description":"not ••••","patternHint":"not ••••"},` +
 		`{"name":"b","choices":[{"value":"hunter2","title":"••••"},{"value":"x","title":"••••"},{"value":"y"}]}],"yes":"Use ••••","no":"Not ••••"}`
@@ -73,7 +74,7 @@ func TestMaskQuestion(t *testing.T) {
 // Secrets are masked in what a model is asked, but not in pictures, where they are there by
 // chance.
 func TestMaskSample(t *testing.T) {
-	w := &worker{secrets: []secret{{1, spellingsOf("hunter2A"), ""}}}
+	x := Secrets(nil).Add(1, json.RawMessage(`{"secret":"hunter2A"}`))
 	picture := ask.ImageBlock([]byte{0x86, 0xe9, 0xed, 0x7a, 0xbd, 0x80}, "image/png") // base64: hunter2A
 	q := &ask.Question{Kind: ask.KindSample, Sample: &ask.SampleRequest{
 		StopSequences: []string{"END", "hunter2A"}, Metadata: json.RawMessage(`{"user":"hunter2A"}`),
@@ -82,7 +83,7 @@ func TestMaskSample(t *testing.T) {
 			ask.FromUser(ask.TextBlock("Is hunter2A safe?"), picture), ask.FromAssistant(ask.TextBlock("no")),
 		}}}
 	before, _ := json.Marshal(q)
-	masked, _ := w.maskQuestion(q, func(secret) bool { return true })
+	masked, _ := x.Question(q)
 	got, _ := json.Marshal(masked.Sample)
 	const want = `{"messages":[{"role":"user","content":[{"text":"Is •••• safe?","type":"text"},{"data":"hunter2A","mimeType":"image/png","type":"image"}]},` +
 		`{"role":"assistant","content":{"text":"no","type":"text"}}],"systemPrompt":"Keep ••••.","maxTokens":0,"stopSequences":["END","••••"],"metadata":{"user":"••••"},` +

@@ -1,4 +1,6 @@
-package engine
+// Package mask masks the secrets that people have answered a run's questions with, wherever the
+// run's generator shows them.
+package mask
 
 import (
 	"bytes"
@@ -14,8 +16,12 @@ import (
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/rawjson"
-	"github.com/photon-beam/beam/internal/runlog"
 )
+
+// Secrets are the secret answers of a run, longer ones before shorter ones, which may be a part
+// of them and would leave the rest in the clear. They can be read while [Secrets.Add] makes
+// others of them.
+type Secrets []secret
 
 // A secret is a secret answer, and the ordinal of its question.
 type secret struct {
@@ -28,57 +34,47 @@ type secret struct {
 // one would be found everywhere.
 const minSecret = 4
 
-// secretMask stands for a secret.
-const secretMask = "••••"
+// Mask stands for a secret.
+const Mask = "••••"
 
-// noteSecret keeps an answer that the generator is about to get, to mask it wherever the
-// generator shows it.
-func (w *worker) noteSecret(a runlog.Answered) {
-	w.addSecrets(a)
-	w.noteMasked()
-}
-
-// addSecrets adds the secrets of an answer that has its content.
-func (w *worker) addSecrets(a runlog.Answered) {
-	var content map[string]string
-	if json.Unmarshal(a.Answer.Content, &content) != nil {
-		return
+// Add returns the secrets, and those in the content of the answer to a question.
+func (x Secrets) Add(askSeq uint64, content json.RawMessage) Secrets {
+	var fields map[string]string
+	if json.Unmarshal(content, &fields) != nil {
+		return x
 	}
-	for i, name := range slices.Sorted(maps.Keys(content)) {
-		if text := content[name]; utf8.RuneCountInString(text) >= minSecret {
-			w.addSecret(secret{a.AskSeq, spellingsOf(text), fmt.Sprintf("%s%d.%d", secretMask, a.AskSeq, i)})
+	all := slices.Clone(x)
+	for i, name := range slices.Sorted(maps.Keys(fields)) {
+		if text := fields[name]; utf8.RuneCountInString(text) >= minSecret {
+			all = append(all, secret{askSeq, spellingsOf(text), fmt.Sprintf("%s%d.%d", Mask, askSeq, i)})
 		}
 	}
+	slices.SortStableFunc(all, func(a, b secret) int { return cmp.Compare(len(b.spellings[0]), len(a.spellings[0])) })
+	return all
 }
 
-// addSecret adds a secret. Longer ones precede shorter ones, which may be a part of them
-// and would leave the rest in the clear.
-func (w *worker) addSecret(s secret) {
-	w.secrets = append(w.secrets, s)
-	slices.SortStableFunc(w.secrets, func(a, b secret) int { return cmp.Compare(len(b.spellings[0]), len(a.spellings[0])) })
+// Of returns those that answer the questions with some ordinals.
+func (x Secrets) Of(asks []uint64) Secrets {
+	return slices.DeleteFunc(slices.Clone(x), func(s secret) bool { return !slices.Contains(asks, s.askSeq) })
 }
 
-// maskQuestion returns the question with secrets masked in its texts and in what it
-// shows, and the ordinals of the questions that those in what it shows answer. It masks
-// those for which include returns true, so that a replay gets what was recorded. The
-// question itself isn't changed.
-func (w *worker) maskQuestion(q *ask.Question, include func(secret) bool) (_ *ask.Question, inEvidence []uint64) {
-	if !slices.ContainsFunc(w.secrets, include) {
+// Question returns a question with the secrets masked in its texts and in what it shows, and
+// the ordinals of the questions that those in what it shows answer. The question itself isn't
+// changed.
+func (x Secrets) Question(q *ask.Question) (_ *ask.Question, inEvidence []uint64) {
+	if len(x) == 0 {
 		return q, nil
 	}
 	clone := *q
 	clone.Fields, clone.Evidence = slices.Clone(q.Fields), slices.Clone(q.Evidence)
-	for _, s := range w.secrets {
-		if !include(s) {
-			continue
-		}
+	for _, s := range x {
 		clone.Message, clone.Yes, clone.No = s.mask(clone.Message), s.mask(clone.Yes), s.mask(clone.No)
 		for i := range clone.Fields {
 			s.maskField(&clone.Fields[i])
 		}
 		clone.Sample = s.maskSample(clone.Sample)
 		for i, a := range clone.Evidence {
-			if m := maskArtifact(a, s); m != a {
+			if m := s.maskArtifact(a); m != a {
 				clone.Evidence[i] = m
 				inEvidence = append(inEvidence, s.askSeq)
 			}
@@ -104,14 +100,21 @@ func (s secret) maskField(f *ask.Field) {
 	}
 }
 
-// maskSample returns a request to a model with a secret masked in its texts, but not in
-// pictures and sounds. The request itself, which may be nil, isn't changed.
+// Sample returns a request to a model with the secrets masked in its texts, but not in pictures
+// and sounds. The request itself, which may be nil, isn't changed.
+func (x Secrets) Sample(r *ask.SampleRequest) *ask.SampleRequest {
+	for _, s := range x {
+		r = s.maskSample(r)
+	}
+	return r
+}
+
 func (s secret) maskSample(r *ask.SampleRequest) *ask.SampleRequest {
 	if r == nil {
 		return nil
 	}
 	clone := *r
-	w := worker{secrets: []secret{s}}
+	only := Secrets{s}
 	clone.SystemPrompt, clone.Messages = s.mask(r.SystemPrompt), slices.Clone(r.Messages)
 	for i, m := range clone.Messages {
 		blocks, err := m.Blocks()
@@ -119,42 +122,42 @@ func (s secret) maskSample(r *ask.SampleRequest) *ask.SampleRequest {
 			continue
 		}
 		for n, b := range blocks {
-			blocks[n].Text, blocks[n].Input, blocks[n].Content = s.mask(b.Text), w.maskJSON(b.Input), w.maskJSON(b.Content)
+			blocks[n].Text, blocks[n].Input, blocks[n].Content = s.mask(b.Text), only.JSON(b.Input), only.JSON(b.Content)
 		}
 		masked := ask.FromUser(blocks...)
 		clone.Messages[i].Content = masked.Content
 	}
 	clone.Tools, clone.StopSequences = slices.Clone(r.Tools), slices.Clone(r.StopSequences)
 	for i, tool := range clone.Tools {
-		clone.Tools[i] = w.maskJSON(tool)
+		clone.Tools[i] = only.JSON(tool)
 	}
 	for i, text := range clone.StopSequences {
 		clone.StopSequences[i] = s.mask(text)
 	}
-	clone.Metadata = w.maskJSON(r.Metadata)
+	clone.Metadata = only.JSON(r.Metadata)
 	return &clone
 }
 
-// maskArtifact returns an artifact with secrets masked. The artifact itself isn't changed.
-func (w *worker) maskArtifact(a *generators.Artifact) *generators.Artifact {
-	for _, s := range w.secrets {
-		a = maskArtifact(a, s)
+// Artifact returns an artifact with the secrets masked. The artifact itself isn't changed.
+func (x Secrets) Artifact(a *generators.Artifact) *generators.Artifact {
+	for _, s := range x {
+		a = s.maskArtifact(a)
 	}
 	return a
 }
 
-// maskText returns a text with secrets masked.
-func (w *worker) maskText(text string) string {
-	for _, s := range w.secrets {
+// Text returns a text with the secrets masked.
+func (x Secrets) Text(text string) string {
+	for _, s := range x {
 		text = s.mask(text)
 	}
 	return text
 }
 
-// maskKey returns the key of a call with secrets masked, as the log has it. Keys that differ
-// in a secret still differ.
-func (w *worker) maskKey(key string) string {
-	for _, s := range w.secrets {
+// Key returns the key of a call with the secrets masked, as the log has it. Keys that differ in a
+// secret still differ.
+func (x Secrets) Key(key string) string {
+	for _, s := range x {
 		for _, form := range s.spellings {
 			key = strings.ReplaceAll(key, form, s.keyMask)
 		}
@@ -162,18 +165,18 @@ func (w *worker) maskKey(key string) string {
 	return key
 }
 
-// maskJSON returns a JSON value with secrets masked in its strings, but not in the names of
+// JSON returns a JSON value with the secrets masked in its strings, but not in the names of
 // members.
-func (w *worker) maskJSON(raw json.RawMessage) json.RawMessage {
-	if len(w.secrets) == 0 {
+func (x Secrets) JSON(raw json.RawMessage) json.RawMessage {
+	if len(x) == 0 {
 		return raw
 	}
-	return rawjson.MapTexts(raw, false, w.maskText)
+	return rawjson.MapTexts(raw, false, x.Text)
 }
 
 // maskArtifact returns a copy of an artifact with a secret masked, or the artifact itself
 // if it doesn't have it.
-func maskArtifact(a *generators.Artifact, s secret) *generators.Artifact {
+func (s secret) maskArtifact(a *generators.Artifact) *generators.Artifact {
 	m := *a
 	m.Title, m.URI, m.Body = s.mask(m.Title), s.mask(m.URI), s.maskBytes(m.Body)
 	if m.Title == a.Title && m.URI == a.URI && bytes.Equal(m.Body, a.Body) {
@@ -185,14 +188,14 @@ func maskArtifact(a *generators.Artifact, s secret) *generators.Artifact {
 
 func (s secret) mask(text string) string {
 	for _, form := range s.spellings {
-		text = strings.ReplaceAll(text, form, secretMask)
+		text = strings.ReplaceAll(text, form, Mask)
 	}
 	return text
 }
 
 func (s secret) maskBytes(body []byte) []byte {
 	for _, form := range s.spellings {
-		body = bytes.ReplaceAll(body, []byte(form), []byte(secretMask))
+		body = bytes.ReplaceAll(body, []byte(form), []byte(Mask))
 	}
 	return body
 }
