@@ -21,7 +21,7 @@ func (e *Engine) OpenAsk(ctx context.Context, caller generators.Caller, askID st
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if a := r.findOpenAsk(seq); a != nil {
+	if a := r.FindAsk(seq); a != nil {
 		return r.buildOpenAsk(ctx, a, caller)
 	}
 	return OpenAsk{}, r.notOpenError(ctx, seq)
@@ -135,11 +135,11 @@ func (e *Engine) AnswerShown(ctx context.Context, caller generators.Caller, askI
 // recountNow.
 func (r *trackedRun) recordAnswer(ctx context.Context, question *ask.Question, entry runlog.Answered) error {
 	caller, seq := *entry.Caller, entry.AskSeq
-	open := r.findOpenAsk(seq)
+	open := r.FindAsk(seq)
 	if open == nil {
 		return r.notOpenError(ctx, seq)
 	}
-	if err := open.checkAdmits(caller); err != nil { // another caller has adopted the run in the meantime
+	if err := r.checkAdmits(open, caller); err != nil { // another caller has adopted the run in the meantime
 		return err
 	}
 	if reservesForOwner(question, caller, r.owner()) {
@@ -161,14 +161,14 @@ func (r *trackedRun) recordAnswer(ctx context.Context, question *ask.Question, e
 func (r *trackedRun) loadQuestion(ctx context.Context, caller generators.Caller, seq uint64) (*ask.Question, json.RawMessage, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	a := r.findOpenAsk(seq)
+	a := r.FindAsk(seq)
 	if a == nil {
 		return nil, nil, r.notOpenError(ctx, seq)
 	}
-	if err := a.checkAdmits(caller); err != nil {
+	if err := r.checkAdmits(a, caller); err != nil {
 		return nil, nil, err
 	}
-	if asked, ok := a.askedFromCall(); ok {
+	if asked, ok := r.askedFromCall(a); ok {
 		recorded, err := json.Marshal(asked.Question)
 		return asked.Question, recorded, err
 	}
@@ -185,7 +185,7 @@ func (r *trackedRun) recordSettlement(ctx context.Context, seq uint64, entry run
 		return asSettledError(err)
 	}
 	// Checked after the flush, which may have applied another process's answer.
-	if r.findOpenAsk(seq) == nil {
+	if r.FindAsk(seq) == nil {
 		return r.notOpenError(ctx, seq)
 	}
 	return asSettledError(r.appendEntries(ctx, entry))
@@ -225,21 +225,20 @@ func (e *Engine) Withdraw(ctx context.Context, caller generators.Caller, askID s
 func (r *trackedRun) withdrawCall(c *generators.Call, reason string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	for _, a := range r.openAsks {
-		if a.call != c {
-			continue
-		}
-		ctx := r.engine.ctx
-		if r.worker != nil {
-			reason = r.worker.secrets.Text(reason)
-		}
-		withdrawn := runlog.Withdrawn{AskSeq: a.Seq, Reason: runlog.TakenBack, Error: truncateText(reason)}
-		err := r.recordSettlement(ctx, a.Seq, runlog.NewEntry(runlog.KindWithdrawn, withdrawn))
-		if err != nil && !errors.Is(err, ErrSettled) && ctx.Err() == nil {
-			r.engine.logger.Error("withdrawing a question", "run", r.id, "err", err)
-			c.Settle(withdrawnReply(withdrawn)) // the generator goes on; the end of the run settles the question
-		}
+	w := r.worker
+	if w == nil {
 		return
+	}
+	a := w.askOf(c)
+	if a == nil {
+		return
+	}
+	ctx := r.engine.ctx
+	withdrawn := runlog.Withdrawn{AskSeq: a.Seq, Reason: runlog.TakenBack, Error: truncateText(w.secrets.Text(reason))}
+	err := r.recordSettlement(ctx, a.Seq, runlog.NewEntry(runlog.KindWithdrawn, withdrawn))
+	if err != nil && !errors.Is(err, ErrSettled) && ctx.Err() == nil {
+		r.engine.logger.Error("withdrawing a question", "run", r.id, "err", err)
+		c.Settle(withdrawnReply(withdrawn)) // the generator goes on; the end of the run settles the question
 	}
 }
 

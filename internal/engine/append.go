@@ -139,14 +139,14 @@ func (c obsolescence) Answered(_ runlog.Entry, a runlog.Answered) error { return
 func (c obsolescence) Withdrawn(_ runlog.Entry, w runlog.Withdrawn) error { return c.settles(w.AskSeq) }
 
 func (c obsolescence) settles(ask uint64) error {
-	if c.r.findOpenAsk(ask) == nil {
+	if c.r.FindAsk(ask) == nil {
 		return ErrSettled
 	}
 	return nil
 }
 
 func (c obsolescence) Woken(_ runlog.Entry, w runlog.Woken) error {
-	if c.r.findSleep(w.SleepSeq) == nil {
+	if c.r.FindSleep(w.SleepSeq) == nil {
 		return ErrSettled
 	}
 	return nil

@@ -83,33 +83,27 @@ func (r entryEffects) Asked(e runlog.Entry, asked runlog.Asked) error {
 	if r.own {
 		r.engine.meter.AskOpened(asked.Question.Kind)
 	}
-	a := &openAsk{Ask: r.change.Opened, run: r.trackedRun}
-	if r.worker != nil {
-		if c := r.worker.recordingCall; c != nil && r.worker.secrets.Key(c.Key) == asked.Key {
-			a.call, a.callIsCurrent, a.evidence = c, true, asked.Evidence // set before anybody can answer
-		}
-	}
-	r.openAsks = append(r.openAsks, a)
+	r.worker.waitFor(asked.Key, waitingCall{seq: e.Seq, isCurrent: true, evidence: asked.Evidence}) // before anybody can answer
 	r.engine.deadlines.note(asked.Deadline)
-	r.engine.watchers.notifyAudience(a.listed())
-	r.notifySample(a)
+	r.engine.watchers.notifyAudience(r.listed(r.change.Opened))
+	r.notifySample(r.change.Opened)
 	return nil
 }
 
 // Answered settles the question and restarts the run's idle timeout.
 func (r entryEffects) Answered(_ runlog.Entry, answered runlog.Answered) error {
 	if r.own {
-		r.superviseAnswer(answered)
+		r.superviseAnswer(r.change.Settled, answered)
 		r.auditAnswer(answered)
 		action := answered.Answer.Action
-		r.engine.meter.AskAnswered(action, answered.Surface, r.observeSettlement(answered.AskSeq, string(action), answered.Surface))
+		r.engine.meter.AskAnswered(action, answered.Surface, r.observeSettlement(r.change.Settled, string(action), answered.Surface))
 	}
 	if answered.Sealed != nil && r.worker == nil {
 		r.secretAnswers.Add(1)
 		r.masked.Store(nil)
 	}
 	if r.change.Settled != nil {
-		r.settleAsk(r.findOpenAsk(answered.AskSeq), func(r *trackedRun) generators.Reply { return r.answeredReply(answered) })
+		r.settleAsk(r.change.Settled, func(r *trackedRun) generators.Reply { return r.answeredReply(answered) })
 	}
 	r.restartIdleTimer()
 	return nil
@@ -117,11 +111,11 @@ func (r entryEffects) Answered(_ runlog.Entry, answered runlog.Answered) error {
 
 func (r entryEffects) Withdrawn(_ runlog.Entry, withdrawn runlog.Withdrawn) error {
 	if r.own {
-		r.superviseWithdrawal(withdrawn)
-		r.engine.meter.AskWithdrawn(withdrawn.Reason, r.observeSettlement(withdrawn.AskSeq, string(withdrawn.Reason), ""))
+		r.superviseWithdrawal(r.change.Settled, withdrawn)
+		r.engine.meter.AskWithdrawn(withdrawn.Reason, r.observeSettlement(r.change.Settled, string(withdrawn.Reason), ""))
 	}
 	if r.change.Settled != nil {
-		r.settleAsk(r.findOpenAsk(withdrawn.AskSeq), func(*trackedRun) generators.Reply { return withdrawnReply(withdrawn) })
+		r.settleAsk(r.change.Settled, func(*trackedRun) generators.Reply { return withdrawnReply(withdrawn) })
 	}
 	return nil
 }
@@ -130,24 +124,15 @@ func (r entryEffects) Stepped(runlog.Entry, runlog.Stepped) error { return nil }
 
 // Sleeping schedules the end of a sleep.
 func (r entryEffects) Sleeping(e runlog.Entry, data runlog.Sleeping) error {
-	s := &sleep{Sleep: r.change.FellAsleep}
-	if r.worker != nil {
-		if c := r.worker.recordingCall; c != nil && r.worker.secrets.Key(c.Key) == data.Key {
-			s.call = c
-		}
-	}
-	r.sleeps = append(r.sleeps, s)
-	r.engine.deadlines.note(s.Until)
+	r.worker.waitFor(data.Key, waitingCall{seq: e.Seq})
+	r.engine.deadlines.note(data.Until)
 	return nil
 }
 
 func (r entryEffects) Woken(_ runlog.Entry, woken runlog.Woken) error {
-	if r.change.Woke == nil {
-		return nil
+	if r.change.Woke != nil {
+		r.deliverReply(woken.SleepSeq, wokenReply)
 	}
-	s := r.findSleep(woken.SleepSeq)
-	r.sleeps = slices.DeleteFunc(r.sleeps, func(o *sleep) bool { return o == s })
-	r.deliverReply(s.call, s.Seq, wokenReply)
 	return nil
 }
 
@@ -185,7 +170,6 @@ func (r entryEffects) Finished(_ runlog.Entry, f runlog.Finished) error {
 	if r.drivers > 0 {
 		r.holdKey()
 	}
-	r.sleeps = nil
 	r.releaseKey()
 	if err := r.engine.deleteKey(r.id); err != nil {
 		r.engine.logger.Error("deleting a run's key", "run", r.id, "err", err)
@@ -197,24 +181,25 @@ func (r entryEffects) Finished(_ runlog.Entry, f runlog.Finished) error {
 
 func (r entryEffects) Event(runlog.Entry) error { return nil }
 
-// settleAsk closes a question. A generator that waits for it receives the reply.
-// A generator that is being replayed and has not reached the question yet
-// receives it there. A run without a generator is resumed.
-func (r *trackedRun) settleAsk(a *openAsk, reply func(*trackedRun) generators.Reply) {
-	r.openAsks = slices.DeleteFunc(r.openAsks, func(o *openAsk) bool { return o == a })
-	r.engine.watchers.notifyAudience(a.listed())
-	r.deliverReply(a.call, a.Seq, reply)
+// settleAsk passes the reply to a question on, which is settled.
+func (r entryEffects) settleAsk(a *runstate.Ask, reply func(*trackedRun) generators.Reply) {
+	r.engine.watchers.notifyAudience(r.listed(a))
+	r.deliverReply(a.Seq, reply)
 }
 
-// deliverReply passes the reply to a call, which is nil if no generator here waits for
-// it, on to the generator. Callers hold mu.
-func (r *trackedRun) deliverReply(call *generators.Call, seq uint64, reply func(*trackedRun) generators.Reply) {
-	switch {
-	case call != nil:
-		call.Settle(reply(r))
-	case r.worker != nil && r.worker.history != nil:
-		r.worker.history.settleCall(seq, reply)
-	case r.canResume():
+// deliverReply passes the reply to a call on. A generator that waits for it receives it. A
+// generator that is being replayed and has not reached the call yet receives it there. A run
+// without a generator is resumed, if the reply was recorded here: whichever other process has
+// recorded it resumes the run itself.
+func (r entryEffects) deliverReply(seq uint64, reply func(*trackedRun) generators.Reply) {
+	switch w := r.worker; {
+	case w.waitingCall(seq) != nil:
+		call := w.waitingCall(seq).Call
+		w.calls = slices.DeleteFunc(w.calls, func(c *waitingCall) bool { return c.seq == seq })
+		call.Settle(reply(r.trackedRun))
+	case w != nil && w.history != nil:
+		w.history.settleCall(seq, reply)
+	case r.own && r.canResume():
 		r.queueResume()
 	}
 }

@@ -3,12 +3,12 @@ package engine
 import (
 	"context"
 	"fmt"
-	"slices"
 
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/audience"
 	"github.com/photon-beam/beam/internal/runlog"
+	"github.com/photon-beam/beam/internal/runstate"
 )
 
 // An OthersAnswerError means that a question is for others to answer; see [ask.From] and
@@ -25,15 +25,12 @@ func (e *OthersAnswerError) Is(target error) bool { return target == ErrOthersAn
 // starter returns the person who started the run, or the zero Caller if that isn't known.
 func (r *trackedRun) starter() generators.Caller { return audience.Starter(r.Start.StartedBy()) }
 
-// admits reports whether a caller may answer the question.
-func (a *openAsk) admits(c generators.Caller) bool { return admits(a.listed(), c) }
-
-// checkAdmits returns an error if a caller may not answer the question.
-func (a *openAsk) checkAdmits(c generators.Caller) error {
+// checkAdmits returns an error if a caller may not answer an open question. Callers hold mu.
+func (r *trackedRun) checkAdmits(a *runstate.Ask, c generators.Caller) error {
 	switch {
-	case a.admits(c):
+	case admits(r.listed(a), c):
 		return nil
-	case a.Audience != nil && a.run.isUsableBy(c):
+	case a.Audience != nil && r.isUsableBy(c):
 		return &OthersAnswerError{a.Audience.String()}
 	}
 	return ErrForbidden
@@ -50,8 +47,8 @@ func reservesForOwner(q *ask.Question, c generators.Caller, owner string) bool {
 func (r *trackedRun) isAddressedTo(ctx context.Context, c generators.Caller, seq uint64) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if a := r.findOpenAsk(seq); a != nil {
-		return a.admits(c)
+	if a := r.FindAsk(seq); a != nil {
+		return admits(r.listed(a), c)
 	}
 	if c.ID == "" {
 		return false
@@ -89,16 +86,15 @@ func (e *Engine) Excludes(caller generators.Caller, run string, q *ask.Question)
 // withdrawUnanswerable withdraws the question of a call, which has just been recorded, if
 // nobody who can sign in may answer it. Callers hold mu.
 func (w *worker) withdrawUnanswerable(c *generators.Call) error {
-	i := slices.IndexFunc(w.openAsks, func(a *openAsk) bool { return a.call == c })
-	if i < 0 || w.openAsks[i].Audience == nil {
+	a := w.askOf(c)
+	if a == nil || a.Audience == nil {
 		return nil
 	}
-	a := w.openAsks[i]
 	why := "nobody who can sign in here qualifies"
 	switch {
 	case a.Audience.NotCaller && w.starter().ID == "":
 		why = "it isn't known who started the run"
-	case w.engine.people == nil || w.engine.people(a.admits):
+	case !w.engine.isUnanswerable(w.listed(a)):
 		return nil
 	}
 	withdrawn := runlog.Withdrawn{AskSeq: a.Seq, Reason: runlog.Unsupported, Error: fmt.Sprintf("it is for %s, and %s", a.Audience, why)}

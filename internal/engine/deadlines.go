@@ -8,6 +8,7 @@ import (
 
 	"github.com/photon-beam/beam/internal/runlist"
 	"github.com/photon-beam/beam/internal/runlog"
+	"github.com/photon-beam/beam/internal/runstate"
 )
 
 // deadlines expire open questions and end sleeps when they are due, as their rows say. If many
@@ -128,12 +129,12 @@ func (e *Engine) handleDeadlines(run string, now time.Time) (wait time.Duration)
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	for _, a := range slices.Clone(r.openAsks) {
+	for _, a := range slices.Clone(r.Asks) {
 		if !a.Deadline.IsZero() && !a.Deadline.After(now) {
 			wait = max(wait, e.retryDeadline(run, r.expireAsk(a)))
 		}
 	}
-	for _, s := range slices.Clone(r.sleeps) {
+	for _, s := range slices.Clone(r.Sleeps) {
 		if !s.Until.After(now) {
 			wait = max(wait, e.retryDeadline(run, r.endSleep(s)))
 		}
@@ -155,8 +156,8 @@ func (e *Engine) retryDeadline(run string, err error) time.Duration {
 }
 
 // expireAsk withdraws a question whose deadline has passed. Callers hold mu.
-func (r *trackedRun) expireAsk(a *openAsk) error {
-	if r.findOpenAsk(a.Seq) != a {
+func (r *trackedRun) expireAsk(a *runstate.Ask) error {
+	if r.FindAsk(a.Seq) != a {
 		return nil
 	}
 	return r.recordSettlement(r.engine.ctx, a.Seq, runlog.NewEntry(runlog.KindWithdrawn, runlog.Withdrawn{AskSeq: a.Seq, Reason: runlog.Expired}))

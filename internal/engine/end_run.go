@@ -67,8 +67,8 @@ func isGeneratorEnd(f runlog.Finished) bool {
 
 // endEntries returns the entries that withdraw the open questions and end the run.
 func (r *trackedRun) endEntries(f runlog.Finished) []runlog.Entry {
-	entries := make([]runlog.Entry, 0, len(r.openAsks)+1)
-	for _, a := range r.openAsks {
+	entries := make([]runlog.Entry, 0, len(r.Asks)+1)
+	for _, a := range r.Asks {
 		entries = append(entries, runlog.NewEntry(runlog.KindWithdrawn, runlog.Withdrawn{AskSeq: a.Seq, Reason: runlog.RunEnded}))
 	}
 	return append(entries, runlog.NewEntry(runlog.KindFinished, f))

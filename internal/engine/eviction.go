@@ -47,33 +47,23 @@ func (r *trackedRun) isEvictable() bool {
 	if len(w.runningSteps) > 0 || w.stalledCount > 0 {
 		return false
 	}
-	for _, a := range r.openAsks {
-		if a.call == nil {
-			return false
-		}
-	}
-	for _, s := range r.sleeps {
-		if s.call == nil {
-			return false
-		}
-	}
-	return true
+	return len(w.calls) == len(r.Asks)+len(r.Sleeps)
 }
 
 // idleAfter returns how long after its last entry an evictable run may still be working.
 // Callers hold mu.
 func (r *trackedRun) idleAfter() time.Duration {
-	concurrent, more := false, false
-	for _, a := range r.openAsks {
-		concurrent, more = concurrent || a.call.Concurrent, a.call.More
-	}
-	for _, s := range r.sleeps {
-		concurrent = concurrent || s.call.Concurrent
+	concurrent, last := false, r.worker.calls[0]
+	for _, c := range r.worker.calls {
+		concurrent = concurrent || c.Concurrent
+		if c.seq > last.seq {
+			last = c
+		}
 	}
 	switch {
 	case concurrent: // it had started goroutines before it asked
 		return concurrentIdleAfter
-	case r.engine.limits.ReplayAlways && !more:
+	case r.engine.limits.ReplayAlways && !last.More:
 		return 0
 	}
 	return idleAfter
@@ -196,12 +186,6 @@ func (r *trackedRun) evict() {
 		return
 	}
 	r.timeSpent = r.elapsedTime()
-	for _, a := range r.openAsks {
-		a.call, a.callIsCurrent = nil, false // the deadline stays scheduled
-	}
-	for _, s := range r.sleeps {
-		s.call = nil
-	}
 	w.batch.discard()
 	r.worker = nil
 	r.updateEvictionQueue()

@@ -177,9 +177,9 @@ func (e *Engine) listAsk(a runlist.Ask, c generators.Caller) (o OpenAsk, open bo
 	asked, found := runlog.Asked{}, false
 	if r := e.residents.find(a.Run.ID); r != nil {
 		r.mu.Lock()
-		current := r.findOpenAsk(a.Seq)
+		current := r.FindAsk(a.Seq)
 		if current != nil {
-			asked, found = current.askedFromCall()
+			asked, found = r.askedFromCall(current)
 		}
 		refused := r.startRefused
 		r.mu.Unlock()

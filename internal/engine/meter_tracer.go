@@ -6,6 +6,7 @@ import (
 
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/internal/runlog"
+	"github.com/photon-beam/beam/internal/runstate"
 )
 
 // A Meter counts what this process records, as opposed to what it reads from the
@@ -68,15 +69,14 @@ func (r *trackedRun) tracedRun() TracedRun {
 	return TracedRun{ID: r.id, Photon: r.Start.Photon, Surface: r.Start.Surface, Trace: r.Start.Trace}
 }
 
-// observeSettlement traces a question that is settled and returns how long it was
-// open.
-func (r *trackedRun) observeSettlement(seq uint64, outcome, surface string) time.Duration {
-	a := r.findOpenAsk(seq)
+// observeSettlement traces a question that is settled, and may be nil, and returns how long it
+// was open.
+func (r *trackedRun) observeSettlement(a *runstate.Ask, outcome, surface string) time.Duration {
 	if a == nil {
 		return 0
 	}
 	if _, off := r.engine.tracer.(noopTracer); !off {
-		s := SettledAsk{Seq: seq, AskedAt: a.AskedAt, Outcome: outcome, Surface: surface}
+		s := SettledAsk{Seq: a.Seq, AskedAt: a.AskedAt, Outcome: outcome, Surface: surface}
 		if asked, err := r.loadAsked(r.engine.ctx, a); err == nil {
 			s.Kind = asked.Question.Kind
 		}

@@ -13,32 +13,62 @@ import (
 	"github.com/photon-beam/beam/internal/runstate"
 )
 
-// An openAsk is a question that has not been settled. Its fields are guarded by
-// the run's mu.
-type openAsk struct {
-	*runstate.Ask
-	run  *trackedRun
-	call *generators.Call // nil if no generator in this process waits for the reply
-	// callIsCurrent means that call has the question as it was recorded. If it is false, only
-	// the log has it.
-	callIsCurrent bool
-	evidence      string // if callIsCurrent, the digest of what the question shows
+// A waitingCall is a call of the generator here that waits for the answer to a question, or the
+// end of a sleep.
+type waitingCall struct {
+	*generators.Call
+	seq uint64 // the ordinal of its entry
+	// isCurrent means that the call has its question as it was recorded. If it is false, only the
+	// log has it.
+	isCurrent bool
+	evidence  string // if isCurrent, the digest of what the question shows
 }
 
-// listed returns the question as rows have it. Callers hold the run's mu, and use what is
+// waitingCall returns the call that waits for the reply to an entry; nil if none does.
+func (w *worker) waitingCall(seq uint64) *waitingCall {
+	if w == nil {
+		return nil
+	}
+	for _, c := range w.calls {
+		if c.seq == seq {
+			return c
+		}
+	}
+	return nil
+}
+
+// waitFor lets the call that is being recorded wait for the reply to its entry, which has a key.
+func (w *worker) waitFor(key string, c waitingCall) {
+	if w != nil && w.recordingCall != nil && w.secrets.Key(w.recordingCall.Key) == key {
+		c.Call = w.recordingCall
+		w.calls = append(w.calls, &c)
+	}
+}
+
+// askOf returns the open question of a call; nil if there is none.
+func (w *worker) askOf(call *generators.Call) *runstate.Ask {
+	for _, c := range w.calls {
+		if c.Call == call {
+			return w.FindAsk(c.seq)
+		}
+	}
+	return nil
+}
+
+// listed returns a question of the run as rows have it. Callers hold mu, and use what is
 // returned only while they do.
-func (a *openAsk) listed() runlist.Ask {
-	return runlist.Ask{Ask: a.Ask, Run: &runlist.Row{ID: a.run.id, Run: a.run.Run}}
+func (r *trackedRun) listed(a *runstate.Ask) runlist.Ask {
+	return runlist.Ask{Ask: a, Run: &runlist.Row{ID: r.id, Run: r.Run}}
 }
 
 // buildOpenAsk returns an open question as lists and surfaces show it to a caller. The
 // error is the log's. Callers hold mu.
-func (r *trackedRun) buildOpenAsk(ctx context.Context, a *openAsk, caller generators.Caller) (OpenAsk, error) {
+func (r *trackedRun) buildOpenAsk(ctx context.Context, a *runstate.Ask, caller generators.Caller) (OpenAsk, error) {
 	asked, err := r.loadAsked(ctx, a)
 	if err != nil {
 		return OpenAsk{}, err
 	}
-	return r.engine.describeAsk(a.listed(), asked, caller), nil
+	return r.engine.describeAsk(r.listed(a), asked, caller), nil
 }
 
 // describeAsk returns an open question as lists and surfaces show it to a caller.
@@ -63,8 +93,8 @@ func (e *Engine) describeAsk(a runlist.Ask, asked runlog.Asked, caller generator
 }
 
 // loadAsked returns a question as it was recorded, from memory if possible.
-func (r *trackedRun) loadAsked(ctx context.Context, a *openAsk) (runlog.Asked, error) {
-	if asked, ok := a.askedFromCall(); ok {
+func (r *trackedRun) loadAsked(ctx context.Context, a *runstate.Ask) (runlog.Asked, error) {
+	if asked, ok := r.askedFromCall(a); ok {
 		return asked, nil
 	}
 	asked, _, err := r.engine.readAsked(ctx, r.id, a.Seq)
@@ -72,12 +102,13 @@ func (r *trackedRun) loadAsked(ctx context.Context, a *openAsk) (runlog.Asked, e
 }
 
 // askedFromCall returns the question of the call that waits here, if it is current.
-func (a *openAsk) askedFromCall() (asked runlog.Asked, ok bool) {
-	if !a.callIsCurrent {
+func (r *trackedRun) askedFromCall(a *runstate.Ask) (asked runlog.Asked, ok bool) {
+	c := r.worker.waitingCall(a.Seq)
+	if c == nil || !c.isCurrent {
 		return asked, false
 	}
-	q, _ := ask.Of(a.call)
-	return runlog.Asked{Key: a.call.Key, Question: q, Deadline: a.Deadline, More: a.call.More, Evidence: a.evidence, Lost: a.run.endsWithProcess()}, true
+	q, _ := ask.Of(c.Call)
+	return runlog.Asked{Key: c.Key, Question: q, Deadline: a.Deadline, More: c.More, Evidence: c.evidence, Lost: r.endsWithProcess()}, true
 }
 
 // readAsked reads a question from the log, and the JSON that the log has of it.
@@ -100,7 +131,7 @@ func (e *Engine) readAsked(ctx context.Context, run string, seq uint64) (asked r
 // buildOpenAsks returns all open questions of a run for a caller. Callers hold mu.
 func (r *trackedRun) buildOpenAsks(ctx context.Context, caller generators.Caller) ([]OpenAsk, error) {
 	var open []OpenAsk
-	for _, a := range r.openAsks {
+	for _, a := range r.Asks {
 		o, err := r.buildOpenAsk(ctx, a, caller)
 		if err != nil {
 			return nil, err
@@ -108,14 +139,4 @@ func (r *trackedRun) buildOpenAsks(ctx context.Context, caller generators.Caller
 		open = append(open, o)
 	}
 	return open, nil
-}
-
-// findOpenAsk returns the open question with an ordinal, or nil. Callers hold mu.
-func (r *trackedRun) findOpenAsk(seq uint64) *openAsk {
-	for _, a := range r.openAsks {
-		if a.Seq == seq {
-			return a
-		}
-	}
-	return nil
 }

@@ -161,7 +161,7 @@ func (w *worker) handleCall(c *generators.Call) error {
 	if err != nil {
 		return err
 	}
-	if err := w.askPolicy().Admit(q, len(w.openAsks), counts.Asks); err != nil {
+	if err := w.askPolicy().Admit(q, len(w.Asks), counts.Asks); err != nil {
 		c.Settle(generators.Reply{Err: err})
 		return nil
 	}

@@ -119,11 +119,10 @@ func shortRun(id string) string { return id[:min(len(id), 4)] }
 // answerAgain answers a question that was just asked as an earlier run's was, for who started
 // the run. If that isn't possible, the question is asked. Callers hold mu.
 func (w *worker) answerAgain(c *generators.Call, a ask.Answer) {
-	i := slices.IndexFunc(w.openAsks, func(o *openAsk) bool { return o.call == c })
-	if i < 0 {
+	e, r, open := w.engine, w.trackedRun, w.askOf(c)
+	if open == nil {
 		return
 	}
-	e, r, open := w.engine, w.trackedRun, w.openAsks[i]
 	e.workers.Go(func() {
 		err := e.AnswerShown(e.ctx, r.Start.StartedBy(), runlog.AskID(r.id, open.Seq), a, ReplaySurface, runlog.RenderedNothing)
 		if err == nil || errors.Is(err, ErrSettled) {
@@ -132,7 +131,7 @@ func (w *worker) answerAgain(c *generators.Call, a ask.Answer) {
 		e.logger.Info("a recorded answer can't be given again", "run", r.id, "err", err)
 		r.mu.Lock()
 		defer r.mu.Unlock()
-		if r.findOpenAsk(open.Seq) == open {
+		if r.FindAsk(open.Seq) == open {
 			r.notifySample(open)
 		}
 	})

@@ -270,12 +270,9 @@ func (w *worker) replayCall(c *generators.Call) (recorded bool, err error) {
 			failed.Key = c.Key // the log's may be masked
 		}
 		c.Settle(reply)
-	} else if open := w.findOpenAsk(past.seq); open != nil {
-		open.call = c
+	} else if w.FindAsk(past.seq) != nil || w.FindSleep(past.seq) != nil {
+		w.calls = append(w.calls, &waitingCall{Call: c, seq: past.seq})
 		c.HandleWithdraw(func(reason string) { w.withdrawCall(c, reason) })
-		w.updateEvictionQueue()
-	} else if s := w.findSleep(past.seq); s != nil {
-		s.call = c
 		w.updateEvictionQueue()
 	}
 	return true, nil

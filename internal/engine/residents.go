@@ -153,12 +153,6 @@ func (e *Engine) newLoadedRun(row *runlist.Row) *trackedRun {
 	r.photon, _ = e.photons.Lookup(r.Start.Photon)
 	r.timeSpent = r.TimeSpent
 	r.adopter.Store(r.Adopter)
-	for _, a := range r.Asks {
-		r.openAsks = append(r.openAsks, &openAsk{Ask: a, run: r})
-	}
-	for _, s := range r.Sleeps {
-		r.sleeps = append(r.sleeps, &sleep{Sleep: s})
-	}
 	r.lost.Store(r.isLost())
 	r.ended.Store(r.State.Ended())
 	r.inactive = !r.State.Ended() && (r.Queued || r.photon == nil || r.State == Running)

@@ -8,6 +8,7 @@ import (
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/runlog"
+	"github.com/photon-beam/beam/internal/runstate"
 )
 
 // ErrSamplingChanged means that somebody else has meanwhile approved a request to a
@@ -26,12 +27,12 @@ func (e *Engine) RecordSampling(ctx context.Context, caller generators.Caller, a
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	s.AskSeq = seq
-	a := r.findOpenAsk(seq)
+	a := r.FindAsk(seq)
 	if a == nil {
 		return 0, r.notOpenError(ctx, seq)
 	}
 	if s.Approved != nil && s.Approved.By != nil { // who thereby answers, even if a surface calls in another's name
-		err = a.checkAdmits(*s.Approved.By)
+		err = r.checkAdmits(a, *s.Approved.By)
 	} else if !r.isUsableBy(caller) {
 		err = ErrForbidden
 	}
@@ -39,7 +40,7 @@ func (e *Engine) RecordSampling(ctx context.Context, caller generators.Caller, a
 		return 0, err
 	}
 	if s.Approved != nil && s.Call == 0 {
-		s.Call = a.Ask.Call + 1
+		s.Call = a.Call + 1
 	}
 	if err := r.checkSampling(s); err != nil {
 		return 0, err
@@ -55,7 +56,7 @@ func (e *Engine) ApprovedSample(ctx context.Context, caller generators.Caller, a
 		return nil, err
 	}
 	r.mu.Lock()
-	a := r.findOpenAsk(seq)
+	a := r.FindAsk(seq)
 	isAsAsked := a != nil && a.Version == 0
 	r.mu.Unlock()
 	if isAsAsked {
@@ -114,12 +115,12 @@ func (e *Engine) MaskSample(askID string, request *ask.SampleRequest) (*ask.Samp
 
 // checkSampling returns an error if s doesn't follow what is recorded. Callers hold mu.
 func (r *trackedRun) checkSampling(s runlog.Sampling) error {
-	a := r.findOpenAsk(s.AskSeq)
+	a := r.FindAsk(s.AskSeq)
 	switch {
 	case a == nil:
 		return ErrSettled
-	case s.Approved != nil && (a.Calling || s.Call != a.Ask.Call+1),
-		s.Approved == nil && (!a.Calling || s.Call != a.Ask.Call):
+	case s.Approved != nil && (a.Calling || s.Call != a.Call+1),
+		s.Approved == nil && (!a.Calling || s.Call != a.Call):
 		return ErrSamplingChanged
 	}
 	return nil
@@ -133,7 +134,7 @@ func (e *Engine) ModelReplies(run string) bool {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return len(r.openAsks) > 0 && !slices.ContainsFunc(r.openAsks, func(a *openAsk) bool { return !a.Calling })
+	return len(r.Asks) > 0 && !slices.ContainsFunc(r.Asks, func(a *runstate.Ask) bool { return !a.Calling })
 }
 
 // OnSample sets a function that is called with the id of each question to a model that a
@@ -147,14 +148,15 @@ func (e *Engine) OnAsk(f func(askID string)) { e.onAsk = f }
 
 // notifySample calls the function of OnSample for a new question to a model, and that of
 // OnAsk for any that is new. Callers hold mu.
-func (r *trackedRun) notifySample(a *openAsk) {
-	if r.worker != nil && r.worker.answersAgain {
-		return // nobody is to answer it
+func (r *trackedRun) notifySample(a *runstate.Ask) {
+	c := r.worker.waitingCall(a.Seq)
+	if c == nil || r.worker.answersAgain { // nobody is to answer it
+		return
 	}
-	if f := r.engine.onAsk; f != nil && a.call != nil {
+	if f := r.engine.onAsk; f != nil {
 		f(runlog.AskID(r.id, a.Seq))
 	}
-	if f := r.engine.onSample; f != nil && a.call != nil && a.call.Kind == string(ask.KindSample) {
+	if f := r.engine.onSample; f != nil && c.Kind == string(ask.KindSample) {
 		f(runlog.AskID(r.id, a.Seq))
 	}
 }

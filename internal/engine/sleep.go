@@ -9,13 +9,6 @@ import (
 	"github.com/photon-beam/beam/internal/runstate"
 )
 
-// A sleep is a call of generators.Sleep that has not ended. Its fields are guarded by
-// the run's mu.
-type sleep struct {
-	*runstate.Sleep
-	call *generators.Call // nil if no generator in this process sleeps
-}
-
 // earliestWake and latestWake bound the end of a sleep: JSON has no other years, and the
 // zero time is no deadline.
 var (
@@ -43,30 +36,20 @@ func (w *worker) recordSleep(c *generators.Call) error {
 }
 
 // endSleep records the end of a sleep whose time has come. Callers hold mu.
-func (r *trackedRun) endSleep(s *sleep) error {
+func (r *trackedRun) endSleep(s *runstate.Sleep) error {
 	ctx := r.engine.ctx
 	// If another process has claimed the run, the batch is obsolete, but the sleep may
 	// still be in progress.
 	if err := r.flushAndAppend(ctx); err != nil && !r.isSuperseded(err) {
 		return err
 	}
-	if r.findSleep(s.Seq) != s {
+	if r.FindSleep(s.Seq) != s {
 		return nil
 	}
 	return r.appendEntries(ctx, runlog.NewEntry(runlog.KindWoken, runlog.Woken{SleepSeq: s.Seq}))
 }
 
 func wokenReply(*trackedRun) generators.Reply { return generators.Reply{} }
-
-// findSleep returns the sleep in progress with an ordinal, or nil. Callers hold mu.
-func (r *trackedRun) findSleep(seq uint64) *sleep {
-	for _, s := range r.sleeps {
-		if s.Seq == seq {
-			return s
-		}
-	}
-	return nil
-}
 
 // nextWake returns when the first of a run's sleeps in progress ends; zero if there is none.
 func nextWake(r *runstate.Run) (first time.Time) {

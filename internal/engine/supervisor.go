@@ -7,6 +7,7 @@ import (
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/runlog"
+	"github.com/photon-beam/beam/internal/runstate"
 )
 
 // A Supervisor decides what holds for the runs of photons that call another server's
@@ -69,25 +70,24 @@ func (w *worker) askPolicy() ask.Policy {
 }
 
 // superviseAnswer and superviseWithdrawal tell the supervisor how a question is settled
-// that is still open. Callers hold mu.
-func (r *trackedRun) superviseAnswer(a runlog.Answered) {
-	r.superviseSettlement(a.AskSeq, SupervisedAsk{Outcome: string(a.Answer.Action), Surface: a.Surface, By: a.Caller, AnswerBytes: len(a.Answer.Content) + len(a.Sealed)})
+// that may be nil. Callers hold mu.
+func (r *trackedRun) superviseAnswer(asked *runstate.Ask, a runlog.Answered) {
+	r.superviseSettlement(asked, SupervisedAsk{Outcome: string(a.Answer.Action), Surface: a.Surface, By: a.Caller, AnswerBytes: len(a.Answer.Content) + len(a.Sealed)})
 }
 
-func (r *trackedRun) superviseWithdrawal(w runlog.Withdrawn) {
-	r.superviseSettlement(w.AskSeq, SupervisedAsk{Outcome: string(w.Reason)})
+func (r *trackedRun) superviseWithdrawal(asked *runstate.Ask, w runlog.Withdrawn) {
+	r.superviseSettlement(asked, SupervisedAsk{Outcome: string(w.Reason)})
 }
 
-func (r *trackedRun) superviseSettlement(seq uint64, settled SupervisedAsk) {
+func (r *trackedRun) superviseSettlement(asked *runstate.Ask, settled SupervisedAsk) {
 	s := r.engine.supervisorOf(r.photon)
-	open := r.findOpenAsk(seq)
-	if s == nil || open == nil {
+	if s == nil || asked == nil {
 		return
 	}
-	settled.ID, settled.Run, settled.Photon = runlog.AskID(r.id, seq), r.id, r.photon
-	settled.Owner, settled.AskedAt = r.Start.StartedBy(), open.AskedAt
-	if asked, err := r.loadAsked(r.engine.ctx, open); err == nil {
-		settled.Question = asked.Question
+	settled.ID, settled.Run, settled.Photon = runlog.AskID(r.id, asked.Seq), r.id, r.photon
+	settled.Owner, settled.AskedAt = r.Start.StartedBy(), asked.AskedAt
+	if a, err := r.loadAsked(r.engine.ctx, asked); err == nil {
+		settled.Question = a.Question
 	}
 	s.AskSettled(settled)
 }

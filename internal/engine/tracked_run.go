@@ -46,8 +46,6 @@ type trackedRun struct {
 	mu           sync.Mutex
 	drivers      int32 // goroutines that drive its generators, which may still be returning
 	runstate.Run       // guarded by mu, but for Start and StartedAt, which don't change
-	openAsks     []*openAsk
-	sleeps       []*sleep
 	timeSpent    time.Duration
 	answers      *recordedAnswers // of an earlier run; nil for none
 	worker       *worker          // nil if the generator is not in this process

@@ -64,8 +64,8 @@ func (e *Engine) IsUnanswerable(askID string) bool {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	a := r.findOpenAsk(seq)
-	return a != nil && e.isUnanswerable(a.listed())
+	a := r.FindAsk(seq)
+	return a != nil && e.isUnanswerable(r.listed(a))
 }
 
 // CountUnanswerable counts the open questions that nobody may answer; see

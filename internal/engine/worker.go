@@ -27,6 +27,7 @@ type worker struct {
 	history      *history             // of a resumed run; nil for a new one
 	batch        batch
 	runningSteps []runningStep
+	calls        []*waitingCall // none twice
 	// recordingCall is the call whose question or sleep is being recorded.
 	recordingCall *generators.Call
 	// answersAgain means that its question is answered as an earlier run's was.

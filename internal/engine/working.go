@@ -168,7 +168,7 @@ func (x *residents) countTaken(r *trackedRun, owner string) {
 // countAhead counts a run as working that an answer would let work, until recountNow is
 // called. It reports whether its owner may have one more. Callers hold r.mu.
 func (x *residents) countAhead(r *trackedRun) bool {
-	if r.State != Waiting || len(r.openAsks) > 1 || len(r.sleeps) > 0 {
+	if r.State != Waiting || len(r.Asks) > 1 || len(r.Sleeps) > 0 {
 		return true
 	}
 	x.mu.Lock()
