@@ -9,7 +9,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/photon-beam/beam/internal/engine"
+	"github.com/photon-beam/beam/internal/engine/files"
 	"github.com/photon-beam/beam/internal/runlist"
 	"github.com/photon-beam/beam/internal/runlog"
 	"github.com/photon-beam/beam/internal/smallstate"
@@ -31,7 +31,7 @@ func (f *DataFolder) openStore(ctx context.Context, sync store.Sync, logger *slo
 		if state == nil {
 			state = smallstate.NewMemory()
 		}
-		return &folderStore{runlist.NewMemory(runlog.NewMemory(), engine.LoadEntry(f.blobs)), state, func() error { return nil }}, nil
+		return &folderStore{runlist.NewMemory(runlog.NewMemory(), files.Loader(f.blobs)), state, func() error { return nil }}, nil
 	}
 	if err := f.migrate(ctx, logger); err != nil {
 		return nil, fmt.Errorf("can't copy the runs of an earlier version: %w", adviseRepair(err))

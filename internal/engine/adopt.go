@@ -7,6 +7,7 @@ import (
 
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/audit"
+	"github.com/photon-beam/beam/internal/engine/journal"
 	"github.com/photon-beam/beam/internal/runlog"
 )
 
@@ -61,8 +62,8 @@ func (r *trackedRun) changeOwner(ctx context.Context, to generators.Caller) erro
 		return nil
 	}
 	r.stopIdleTimer()
-	err := r.appendEntries(context.WithoutCancel(ctx), runlog.NewEntry(runlog.KindAdopted, runlog.Adopted{By: to}))
-	if errors.Is(err, errRunOver) {
+	err := r.Append(context.WithoutCancel(ctx), runlog.NewEntry(runlog.KindAdopted, runlog.Adopted{By: to}))
+	if errors.Is(err, journal.ErrOver) {
 		return ErrRunEnded
 	}
 	return err

@@ -9,6 +9,7 @@ import (
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/audit"
+	"github.com/photon-beam/beam/internal/engine/journal"
 	"github.com/photon-beam/beam/internal/runlog"
 )
 
@@ -34,20 +35,11 @@ func (e *Engine) Question(ctx context.Context, caller generators.Caller, askID s
 	if err != nil {
 		return nil, err
 	}
-	for batch, err := range r.readEntries(e.log.Read(ctx, r.id, seq-1), 0, false) {
-		if err != nil {
-			return nil, err
-		}
-		if len(batch) == 0 || batch[0].Seq != seq || batch[0].Kind != runlog.KindAsked {
-			break
-		}
-		asked, err := runlog.Decode[runlog.Asked](batch[0])
-		if err == nil && asked.Question == nil {
-			err = ErrAskNotFound
-		}
-		return asked.Question, err
+	asked, err := e.readAsked(ctx, r.id, seq)
+	if errors.Is(err, runlog.ErrNotFound) {
+		err = ErrAskNotFound
 	}
-	return nil, ErrAskNotFound
+	return asked.Question, err
 }
 
 // findAsk returns the run of a question, and the question's ordinal there, if the caller
@@ -73,16 +65,13 @@ func (e *Engine) findAsk(ctx context.Context, caller generators.Caller, askID st
 // log has it, which then has been settled, and otherwise ErrAskNotFound or the log's
 // error.
 func (r *trackedRun) notOpenError(ctx context.Context, seq uint64) error {
-	for batch, err := range r.engine.log.Read(ctx, r.id, seq-1) {
-		if err != nil {
-			return err
-		}
-		if len(batch) > 0 && batch[0].Seq == seq && batch[0].Kind == runlog.KindAsked {
-			return ErrSettled
-		}
-		break
+	switch entry, err := r.engine.files.ReadEntry(ctx, r.id, seq); {
+	case errors.Is(err, runlog.ErrNotFound) || err == nil && entry.Kind != runlog.KindAsked:
+		return ErrAskNotFound
+	case err != nil:
+		return err
 	}
-	return ErrAskNotFound
+	return ErrSettled
 }
 
 // Answer is [Engine.AnswerShown] for a surface that has rendered nothing of what the
@@ -172,8 +161,8 @@ func (r *trackedRun) loadQuestion(ctx context.Context, caller generators.Caller,
 		recorded, err := json.Marshal(asked.Question)
 		return asked.Question, recorded, err
 	}
-	asked, recorded, err := r.engine.readAsked(ctx, r.id, seq)
-	return asked.Question, recorded, err
+	asked, err := r.engine.readAsked(ctx, r.id, seq)
+	return asked.Question, asked.raw, err
 }
 
 // recordSettlement appends the entry that settles a question, after the events
@@ -188,13 +177,13 @@ func (r *trackedRun) recordSettlement(ctx context.Context, seq uint64, entry run
 	if r.FindAsk(seq) == nil {
 		return r.notOpenError(ctx, seq)
 	}
-	return asSettledError(r.appendEntries(ctx, entry))
+	return asSettledError(r.Append(ctx, entry))
 }
 
-// asSettledError returns ErrSettled for errRunOver: the end of a run settles its
+// asSettledError returns ErrSettled for journal.ErrOver: the end of a run settles its
 // questions.
 func asSettledError(err error) error {
-	if errors.Is(err, errRunOver) {
+	if errors.Is(err, journal.ErrOver) {
 		return ErrSettled
 	}
 	return err

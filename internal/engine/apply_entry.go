@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/engine/journal"
 	"github.com/photon-beam/beam/internal/runlog"
 	"github.com/photon-beam/beam/internal/runstate"
 )
@@ -18,7 +19,7 @@ func (r *trackedRun) applyEntry(e runlog.Entry, own bool) {
 		e.Time = time.Now()
 	}
 	wasQueued, recordedSpent := r.Queued, r.TimeSpent
-	change, err := r.Apply(e)
+	change, err := r.Run.Apply(e)
 	if err == nil {
 		if r.worker == nil && r.TimeSpent != recordedSpent {
 			r.timeSpent = r.TimeSpent // a worker here measures it
@@ -103,7 +104,7 @@ func (r entryEffects) Answered(_ runlog.Entry, answered runlog.Answered) error {
 		r.masked.Store(nil)
 	}
 	if r.change.Settled != nil {
-		r.settleAsk(r.change.Settled, func(r *trackedRun) generators.Reply { return r.answeredReply(answered) })
+		r.settleAsk(r.change.Settled, func() generators.Reply { return r.answeredReply(answered) })
 	}
 	r.restartIdleTimer()
 	return nil
@@ -115,7 +116,7 @@ func (r entryEffects) Withdrawn(_ runlog.Entry, withdrawn runlog.Withdrawn) erro
 		r.engine.meter.AskWithdrawn(withdrawn.Reason, r.observeSettlement(r.change.Settled, string(withdrawn.Reason), ""))
 	}
 	if r.change.Settled != nil {
-		r.settleAsk(r.change.Settled, func(*trackedRun) generators.Reply { return withdrawnReply(withdrawn) })
+		r.settleAsk(r.change.Settled, func() generators.Reply { return withdrawnReply(withdrawn) })
 	}
 	return nil
 }
@@ -131,7 +132,7 @@ func (r entryEffects) Sleeping(e runlog.Entry, data runlog.Sleeping) error {
 
 func (r entryEffects) Woken(_ runlog.Entry, woken runlog.Woken) error {
 	if r.change.Woke != nil {
-		r.deliverReply(woken.SleepSeq, wokenReply)
+		r.deliverReply(woken.SleepSeq, func() generators.Reply { return generators.Reply{} })
 	}
 	return nil
 }
@@ -140,10 +141,9 @@ func (r entryEffects) Repeated(runlog.Entry, runlog.Repeated) error { return nil
 
 func (r entryEffects) Adopted(runlog.Entry, runlog.Adopted) error {
 	e := r.engine
-	former, bytes := r.owner(), e.storedBlobs(r.id)
+	former := r.owner()
 	e.residents.changeOwner(r.trackedRun, func() { r.adopter.Store(r.Adopter) })
-	e.disk.Add(former, -bytes)
-	e.disk.Add(r.owner(), bytes)
+	e.files.ChangeOwner(r.id, former, r.owner())
 	e.watchers.notify(former)
 	e.watchers.notify(r.owner())
 	return nil
@@ -164,7 +164,7 @@ func (r entryEffects) Finished(_ runlog.Entry, f runlog.Finished) error {
 	}
 	r.ended.Store(true) // before the key is deleted
 	r.stopGenerator(generators.ErrStopped)
-	if r.drivers > 0 && !isGeneratorEnd(f) {
+	if r.drivers > 0 && !journal.IsGeneratorEnd(f) {
 		r.engine.residents.setReturning(r.trackedRun, true)
 	}
 	if r.drivers > 0 {
@@ -175,14 +175,14 @@ func (r entryEffects) Finished(_ runlog.Entry, f runlog.Finished) error {
 		r.engine.logger.Error("deleting a run's key", "run", r.id, "err", err)
 	}
 	r.stopIdleTimer()
-	r.engine.uploaded.forget(r.id)
+	r.engine.files.ForgetUploads(r.id)
 	return nil
 }
 
 func (r entryEffects) Event(runlog.Entry) error { return nil }
 
 // settleAsk passes the reply to a question on, which is settled.
-func (r entryEffects) settleAsk(a *runstate.Ask, reply func(*trackedRun) generators.Reply) {
+func (r entryEffects) settleAsk(a *runstate.Ask, reply func() generators.Reply) {
 	r.engine.watchers.notifyAudience(r.listed(a))
 	r.deliverReply(a.Seq, reply)
 }
@@ -191,14 +191,14 @@ func (r entryEffects) settleAsk(a *runstate.Ask, reply func(*trackedRun) generat
 // generator that is being replayed and has not reached the call yet receives it there. A run
 // without a generator is resumed, if the reply was recorded here: whichever other process has
 // recorded it resumes the run itself.
-func (r entryEffects) deliverReply(seq uint64, reply func(*trackedRun) generators.Reply) {
+func (r entryEffects) deliverReply(seq uint64, reply func() generators.Reply) {
 	switch w := r.worker; {
 	case w.waitingCall(seq) != nil:
 		call := w.waitingCall(seq).Call
 		w.calls = slices.DeleteFunc(w.calls, func(c *waitingCall) bool { return c.seq == seq })
-		call.Settle(reply(r.trackedRun))
+		call.Settle(reply())
 	case w != nil && w.history != nil:
-		w.history.settleCall(seq, reply)
+		w.history.Settle(seq, reply)
 	case r.own && r.canResume():
 		r.queueResume()
 	}
@@ -214,7 +214,7 @@ func (r *trackedRun) answeredReply(a runlog.Answered) generators.Reply {
 		r.worker.noteSecret(a)
 	}
 	reply := a.Answer.Reply()
-	reply.By, reply.Open = a.Caller, r.blobOpener(a.Answer.Files)
+	reply.By, reply.Open = a.Caller, r.Files.OpenerOf(a.Answer.Files)
 	if reply.Err != nil {
 		reply.Err = &unansweredError{error: reply.Err, askSeq: a.AskSeq, by: r.nameOfOther(a.Caller)}
 	}

@@ -50,21 +50,12 @@ func (r *trackedRun) isAddressedTo(ctx context.Context, c generators.Caller, seq
 	if a := r.FindAsk(seq); a != nil {
 		return admits(r.listed(a), c)
 	}
-	if c.ID == "" {
+	asked, err := r.engine.readAsked(ctx, r.id, seq)
+	if err != nil || c.ID == "" {
 		return false
 	}
-	for batch, err := range r.engine.loadSpilledBatches(r.id, r.engine.log.Read(ctx, r.id, seq-1)) {
-		if err != nil || len(batch) == 0 || batch[0].Seq != seq || batch[0].Kind != runlog.KindAsked {
-			return false
-		}
-		asked, err := runlog.Decode[runlog.Asked](batch[0])
-		if err != nil || asked.Question == nil {
-			return false
-		}
-		a := audience.Of(asked.Question)
-		return a != nil && a.Admits(c, r.starter(), false)
-	}
-	return false
+	a := audience.Of(asked.Question)
+	return a != nil && a.Admits(c, r.starter(), false)
 }
 
 // Excludes returns who may answer a question of a run, for people, if the caller, who can
@@ -146,14 +137,4 @@ func (o *entriesOfAsk) Asked(e runlog.Entry, _ runlog.Asked) error       { retur
 func (o *entriesOfAsk) Answered(e runlog.Entry, a runlog.Answered) error { return o.keep(e, a.AskSeq) }
 func (o *entriesOfAsk) Withdrawn(e runlog.Entry, w runlog.Withdrawn) error {
 	return o.keep(e, w.AskSeq)
-}
-
-// checkAudience returns an error if a replayed question is for others than the recorded
-// one.
-func (w *worker) checkAudience(c *generators.Call, past *recordedCall) error {
-	q, ok := ask.Of(c)
-	if !ok || audience.Of(q).Equal(past.audience) {
-		return nil
-	}
-	return w.replayDiffersErrorf(past, "the question %q is now for others than when it was asked", c.Key)
 }

@@ -1,10 +1,12 @@
 package engine
 
 import (
-	"bytes"
+	"context"
 	"errors"
+	"fmt"
 	"io"
 
+	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/budget"
 )
 
@@ -13,50 +15,50 @@ func (e *Engine) Budgets() []*budget.Budget {
 	return []*budget.Budget{e.residents.working, e.uploads, e.disk}
 }
 
-// storeBytes puts content in the blob store, whose disk the run's owner must have left.
-// The error may be a [*budget.ExceededError]. Callers count the blob with addBlobBytes.
-func (r *trackedRun) storeBytes(content []byte) (digest string, size int64, err error) {
-	n := int64(len(content))
-	if err := r.engine.disk.Take(r.owner(), n); err != nil {
+// Upload stores a file for an open file question and returns its digest, for an
+// [ask.FileRef] in the answer, and its size in bytes. If the file is larger than
+// the question allows, the error is a [*generators.InvalidError]; if too many uploads are in
+// progress, or files take too much space, a [*budget.ExceededError].
+func (e *Engine) Upload(ctx context.Context, caller generators.Caller, askID string, content io.Reader) (digest string, size int64, err error) {
+	open, err := e.OpenAsk(ctx, caller, askID)
+	if err != nil {
 		return "", 0, err
 	}
-	defer r.engine.disk.Add(r.owner(), -n) // addBlobBytes counts it
-	return r.engine.blobs.Put(r.engine.ctx, r.id, bytes.NewReader(content))
-}
-
-// A diskReader takes disk of an owner's budget for what is read, before it is read.
-type diskReader struct {
-	io.Reader
-	disk        *budget.Budget
-	owner       string
-	taken, read int64
-}
-
-// diskStep is how many bytes a diskReader takes at once.
-const diskStep = 1 << 20
-
-// Read implements [io.Reader]. The error may be a [*budget.ExceededError].
-func (d *diskReader) Read(p []byte) (int, error) {
-	if d.read+int64(len(p)) > d.taken {
-		step := max(diskStep, int64(len(p)))
-		if err := d.disk.Take(d.owner, step); err != nil {
-			return 0, err
-		}
-		d.taken += step
+	if open.Question.File == nil {
+		return "", 0, &generators.InvalidError{Fields: []generators.FieldError{generators.At("file", "this question does not ask for a file")}}
 	}
-	n, err := d.Reader.Read(p)
-	d.read += int64(n)
-	return n, err
+	release, err := e.uploads.Acquire(caller.ID)
+	if err != nil {
+		return "", 0, err
+	}
+	defer release()
+	limit := open.Question.File.MaxSize
+	digest, size, err = e.files.Upload(ctx, open.Run, open.Owner, content, limit)
+	if err != nil {
+		return "", 0, err
+	}
+	if r, err := e.load(open.Run); err == nil {
+		r.mu.Lock()
+		r.Files.AddUpload(size)
+		r.mu.Unlock()
+	}
+	if size > limit {
+		e.DiscardUpload(open.Run, digest, size)
+		err = &generators.InvalidError{Fields: []generators.FieldError{
+			generators.At("file", fmt.Sprintf("must be at most %d bytes; this file is larger", limit))}}
+	}
+	return digest, size, err
 }
 
-// release returns what was taken: what was stored is counted with the run.
-func (d *diskReader) release() { d.disk.Add(d.owner, -d.taken) }
-
-// asToolError returns an exceeded budget as an error of the tool, which ends the run.
-func asToolError(err error) error {
-	var exceeded *budget.ExceededError
-	if errors.As(err, &exceeded) {
-		return &toolError{exceeded.Error()}
+// DiscardUpload deletes an uploaded file that no answer refers to.
+func (e *Engine) DiscardUpload(run, digest string, size int64) {
+	r, err := e.load(run)
+	if err == nil {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		err = r.Files.RemoveUpload(digest, size)
 	}
-	return err
+	if err != nil && !errors.Is(err, ErrRunNotFound) {
+		e.logger.Error("deleting an upload", "run", run, "err", err)
+	}
 }

@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/photon-beam/beam/internal/engine/journal"
 	"github.com/photon-beam/beam/internal/runlist"
 	"github.com/photon-beam/beam/internal/runlog"
 	"github.com/photon-beam/beam/internal/runstate"
@@ -146,7 +147,7 @@ func (e *Engine) handleDeadlines(run string, now time.Time) (wait time.Duration)
 // nothing more to do.
 func (e *Engine) retryDeadline(run string, err error) time.Duration {
 	switch {
-	case err == nil || e.ctx.Err() != nil || errors.Is(err, ErrSettled) || errors.Is(err, errRunOver) || errors.Is(err, ErrRunNotFound):
+	case err == nil || e.ctx.Err() != nil || errors.Is(err, ErrSettled) || errors.Is(err, journal.ErrOver) || errors.Is(err, ErrRunNotFound):
 		return 0
 	case IsTransient(err):
 		return retryInterval

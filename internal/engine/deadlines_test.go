@@ -8,7 +8,7 @@ import (
 	"testing"
 	"testing/synctest"
 
-	"github.com/photon-beam/beam/internal/engine"
+	"github.com/photon-beam/beam/internal/engine/files"
 	"github.com/photon-beam/beam/internal/runlist"
 )
 
@@ -30,7 +30,7 @@ func TestCloseWhileReadingWhatIsDue(t *testing.T) {
 		var logged bytes.Buffer
 		o := testOptions(t)
 		o.Logger = slog.New(slog.NewTextHandler(&logged, nil))
-		rows := slowRows{runlist.NewMemory(o.Log, engine.LoadEntry(o.Blobs)), make(chan struct{})}
+		rows := slowRows{runlist.NewMemory(o.Log, files.Loader(o.Blobs)), make(chan struct{})}
 		o.Log, o.Rows = rows, rows
 		e := openTestEngine(t, o)
 		synctest.Wait()

@@ -6,6 +6,7 @@ import (
 
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/engine/journal"
 	"github.com/photon-beam/beam/internal/humanize"
 	"github.com/photon-beam/beam/internal/runlog"
 )
@@ -23,9 +24,9 @@ func (r *trackedRun) endRun(f runlog.Finished) error {
 	f.RecognizeUnanswered()
 	err := r.tryRecordEnd(f)
 	switch {
-	case err == nil || errors.Is(err, errRunOver):
+	case err == nil || errors.Is(err, journal.ErrOver):
 		return nil
-	case IsTransient(err) && isGeneratorEnd(f) && r.worker != nil:
+	case IsTransient(err) && journal.IsGeneratorEnd(f) && r.worker != nil:
 		return err
 	case IsTransient(err):
 		r.recordEndLater(f)
@@ -41,14 +42,14 @@ func (r *trackedRun) tryRecordEnd(f runlog.Finished) error {
 	// The end is recorded even if the request for it has been canceled.
 	ctx := context.WithoutCancel(r.engine.ctx)
 	epoch := r.Epoch
-	if err := r.resolveUncertainAppend(ctx); err != nil {
+	if err := r.Resolve(ctx); err != nil {
 		return err
 	}
 	if r.worker != nil {
 		r.worker.dropUnrecordedAsks()
 	}
 	for {
-		if isGeneratorEnd(f) && r.Epoch > epoch {
+		if journal.IsGeneratorEnd(f) && r.Epoch > epoch {
 			return nil
 		}
 		// Retry if another process has settled a question, with those that are
@@ -58,11 +59,6 @@ func (r *trackedRun) tryRecordEnd(f runlog.Finished) error {
 			return err
 		}
 	}
-}
-
-// isGeneratorEnd reports whether the generator ended the run by itself.
-func isGeneratorEnd(f runlog.Finished) bool {
-	return f.Status == runlog.Completed || f.Status == runlog.Failed || f.Status == runlog.Unanswered
 }
 
 // endEntries returns the entries that withdraw the open questions and end the run.

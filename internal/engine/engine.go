@@ -19,6 +19,7 @@ import (
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/audit"
 	"github.com/photon-beam/beam/internal/budget"
+	"github.com/photon-beam/beam/internal/engine/files"
 	"github.com/photon-beam/beam/internal/engine/keyring"
 	"github.com/photon-beam/beam/internal/recording"
 	"github.com/photon-beam/beam/internal/runlist"
@@ -75,7 +76,7 @@ type Engine struct {
 	photons       *generators.Registry
 	log           runlog.Log
 	rows          runlist.Rows
-	blobs         *blob.Store
+	files         *files.Files
 	allowAll      bool
 	offers        func(name string) bool // nil for all
 	program       func() string
@@ -100,7 +101,6 @@ type Engine struct {
 	messages      *recording.Recorder
 	followers     atomic.Int64 // streams, pages and calls
 	unkept        unkeptContents
-	uploaded      uploadedFiles
 	uploads       *budget.Budget // in progress
 	disk          *budget.Budget // bytes of blobs
 	meter         Meter
@@ -123,7 +123,7 @@ type Engine struct {
 // [Engine.Close] when done with it.
 func New(o Options) *Engine {
 	e := &Engine{
-		photons: o.Photons, log: o.Log, blobs: o.Blobs, ephemeral: o.Ephemeral, skipSleeps: o.SkipSleeps,
+		photons: o.Photons, log: o.Log, ephemeral: o.Ephemeral, skipSleeps: o.SkipSleeps,
 		allowAll: o.AllowAll, offers: o.Offers, program: o.Program, policy: o.Policy, limits: o.Limits.withDefaults(), audit: o.Audit, logger: o.Logger,
 		keys:    keyring.New(o.KeyDir),
 		resumes: resumeQueue{retries: make(map[*resumeAttempt]*time.Timer)},
@@ -134,7 +134,7 @@ func New(o Options) *Engine {
 		e.rows = s
 	}
 	if e.rows == nil {
-		m := runlist.NewMemory(o.Log, LoadEntry(o.Blobs))
+		m := runlist.NewMemory(o.Log, files.Loader(o.Blobs))
 		e.log, e.rows = m, m
 	}
 	e.deadlines.engine, e.exclusive.engine = e, e
@@ -153,9 +153,10 @@ func New(o Options) *Engine {
 	if e.logger == nil {
 		e.logger = slog.New(slog.DiscardHandler)
 	}
+	e.files = files.New(o.Blobs, e.log, e.disk, e.logger)
 	var recordings recording.Store // none, if nothing is to be on disk
 	if !o.Ephemeral {
-		recordings = e.blobs
+		recordings = o.Blobs
 	}
 	e.messages = recording.NewRecorder(recordings, e.Exists, e.logger)
 	e.generatorCtx = context.Background()

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/photon-beam/beam/internal/budget"
+	"github.com/photon-beam/beam/internal/engine/journal"
 	"github.com/photon-beam/beam/internal/runlog"
 	"github.com/photon-beam/beam/internal/runlog/blob"
 )
@@ -16,7 +17,7 @@ var (
 	ErrAskNotFound          = errors.New("there is no such question")
 	ErrForbidden            = errors.New("this belongs to another user")
 	ErrOthersAnswer         = errors.New("this question is for others to answer") // see [OthersAnswerError]
-	ErrSettled              = errors.New("this question has already been settled")
+	ErrSettled              = journal.ErrSettled
 	ErrIdempotencyKeyReused = errors.New("the idempotency key has been used for another request")
 	ErrTooManyRuns          = errors.New("too many runs are in progress; stop some first")
 	ErrRunEnded             = errors.New("this run has ended")
@@ -26,14 +27,10 @@ var (
 	ErrDeletionPaused       = errors.New("a backup is in progress; try again when it has finished") // see [Engine.PauseDeletion]
 )
 
-// errRunOver reports that the caller may no longer append to the run's log:
-// the run has ended, or another process has claimed it.
-var errRunOver = errors.New("the run is over")
-
 // isSuperseded reports whether an append failed because another process has
 // claimed the run, which continues there.
 func (r *trackedRun) isSuperseded(err error) bool {
-	return errors.Is(err, errRunOver) && !r.State.Ended()
+	return errors.Is(err, journal.ErrOver) && !r.State.Ended()
 }
 
 // IsTransient reports whether an append or answer that failed with err may succeed later.

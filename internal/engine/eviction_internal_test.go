@@ -89,7 +89,7 @@ func TestRunThatJustResumedIsNotEvicted(t *testing.T) {
 		}
 		time.Sleep(time.Minute)
 		r.mu.Lock()
-		err := r.appendEntries(t.Context(), runlog.Entry{Kind: "status", Data: []byte(`{"text":"I go on"}`)})
+		err := r.Append(t.Context(), runlog.Entry{Kind: "status", Data: []byte(`{"text":"I go on"}`)})
 		r.mu.Unlock()
 		if err != nil {
 			t.Fatal(err)

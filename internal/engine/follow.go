@@ -29,7 +29,7 @@ func (r *trackedRun) readEntries(batches iter.Seq2[[]runlog.Entry, error], follo
 		defer r.readerCount.Add(-1)
 		r.engine.followers.Add(followers)
 		defer r.engine.followers.Add(-followers)
-		for batch, err := range r.engine.loadSpilledBatches(r.id, batches) {
+		for batch, err := range r.engine.files.LoadEach(r.id, batches) {
 			r.waitUntilIndexed()
 			if !panics {
 				batch = hidePanic(batch)
@@ -73,31 +73,6 @@ func (e *Engine) Read(ctx context.Context, caller generators.Caller, id string, 
 		return nil, err
 	}
 	return r.readEntries(e.log.Read(ctx, id, after), 0, seesPanics(ctx, caller)), nil
-}
-
-// loadSpilledBatches yields batches of a run's log with spilled data loaded.
-func (e *Engine) loadSpilledBatches(id string, batches iter.Seq2[[]runlog.Entry, error]) iter.Seq2[[]runlog.Entry, error] {
-	return func(yield func([]runlog.Entry, error) bool) {
-		for batch, err := range batches {
-			cloned := false
-			for i := range batch {
-				if batch[i].Blob == "" || err != nil {
-					continue
-				}
-				if !cloned {
-					batch, cloned = slices.Clone(batch), true
-				}
-				loaded, loadErr := e.loadSpilledData(id, batch[i])
-				if told, ok := tellDamage(loaded, loadErr); ok {
-					loaded, loadErr = told, nil
-				}
-				batch[i], err = loaded, loadErr
-			}
-			if !yield(batch, err) || err != nil {
-				return
-			}
-		}
-	}
 }
 
 // A Waiter waits for a run's next entry without a goroutine; see

@@ -189,7 +189,8 @@ func (e *Engine) listAsk(a runlist.Ask, c generators.Caller) (o OpenAsk, open bo
 	}
 	var err error
 	if !found {
-		if asked, _, err = e.readAsked(e.generatorCtx, a.Run.ID, a.Seq); err != nil && !e.isDeleted(a.Run.ID) {
+		read, readErr := e.readAsked(e.generatorCtx, a.Run.ID, a.Seq)
+		if asked, err = read.Asked, readErr; err != nil && !e.isDeleted(a.Run.ID) {
 			e.logger.Error("listing a question", "run", a.Run.ID, "err", err)
 		}
 	}

@@ -77,7 +77,7 @@ func (r *trackedRun) maskedSecrets() (mask.Secrets, error) {
 
 // readSecrets reads the run's secrets from the log.
 func (r *trackedRun) readSecrets() (secrets mask.Secrets, err error) {
-	for batch, err := range r.engine.loadSpilledBatches(r.id, r.engine.log.Read(r.engine.generatorCtx, r.id, 0)) {
+	for batch, err := range r.engine.files.Read(r.engine.generatorCtx, r.id, 0) {
 		if err != nil {
 			return nil, err
 		}

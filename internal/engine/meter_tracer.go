@@ -89,12 +89,12 @@ func (r *trackedRun) observeSettlement(a *runstate.Ask, outcome, surface string)
 // whether the replay has reached every recorded call.
 func (w *worker) observeReplay(complete bool) {
 	h := w.history
-	if h == nil || h.replayReported {
+	if h == nil || w.replayObserved {
 		return
 	}
-	h.replayReported = true
-	w.engine.meter.RunReplayed(time.Since(h.readStarted), complete)
-	w.engine.tracer.TraceReplay(w.tracedRun(), h.readStarted, h.lastSettled, complete)
+	w.replayObserved = true
+	w.engine.meter.RunReplayed(time.Since(h.ReadStarted), complete)
+	w.engine.tracer.TraceReplay(w.tracedRun(), h.ReadStarted, h.LastSettled, complete)
 }
 
 // noopMeter and noopTracer do nothing.

@@ -97,8 +97,8 @@ func (r *trackedRun) loadAsked(ctx context.Context, a *runstate.Ask) (runlog.Ask
 	if asked, ok := r.askedFromCall(a); ok {
 		return asked, nil
 	}
-	asked, _, err := r.engine.readAsked(ctx, r.id, a.Seq)
-	return asked, err
+	asked, err := r.engine.readAsked(ctx, r.id, a.Seq)
+	return asked.Asked, err
 }
 
 // askedFromCall returns the question of the call that waits here, if it is current.
@@ -111,21 +111,28 @@ func (r *trackedRun) askedFromCall(a *runstate.Ask) (asked runlog.Asked, ok bool
 	return runlog.Asked{Key: c.Key, Question: q, Deadline: a.Deadline, More: c.More, Evidence: c.evidence, Lost: r.endsWithProcess()}, true
 }
 
-// readAsked reads a question from the log, and the JSON that the log has of it.
-func (e *Engine) readAsked(ctx context.Context, run string, seq uint64) (asked runlog.Asked, question json.RawMessage, err error) {
-	err = runlog.ErrNotFound
-	for batch, readErr := range e.loadSpilledBatches(run, e.log.Read(ctx, run, seq-1)) {
-		if err = readErr; err == nil {
-			asked, err = runlog.Decode[runlog.Asked](batch[0])
-			asked.TimeSpent = 0 // askedFromCall has none either
-			question = rawjson.Member(batch[0].Data, "question")
-		}
-		break
+// A recordedAsk is a question as it was recorded, and its JSON.
+type recordedAsk struct {
+	runlog.Asked
+	raw json.RawMessage
+}
+
+// readAsked reads a question from the log. The error is [runlog.ErrNotFound] if the entry isn't a
+// question's, or the log's.
+func (e *Engine) readAsked(ctx context.Context, run string, seq uint64) (asked recordedAsk, err error) {
+	entry, err := e.files.ReadEntry(ctx, run, seq)
+	if err == nil {
+		asked.Asked, err = runlog.Decode[runlog.Asked](entry)
+	}
+	if err == nil && asked.Question == nil {
+		err = runlog.ErrNotFound
 	}
 	if err != nil {
-		return runlog.Asked{}, nil, fmt.Errorf("reading the question %s: %w", runlog.AskID(run, seq), err)
+		return recordedAsk{}, fmt.Errorf("reading the question %s: %w", runlog.AskID(run, seq), err)
 	}
-	return asked, question, nil
+	asked.TimeSpent = 0 // askedFromCall has none either
+	asked.raw = rawjson.Member(entry.Data, "question")
+	return asked, nil
 }
 
 // buildOpenAsks returns all open questions of a run for a caller. Callers hold mu.

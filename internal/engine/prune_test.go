@@ -11,6 +11,7 @@ import (
 
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/engine"
+	"github.com/photon-beam/beam/internal/engine/files"
 	"github.com/photon-beam/beam/internal/runlist"
 )
 
@@ -174,7 +175,7 @@ func TestPruneKeepsRunsRetainedLater(t *testing.T) {
 // rowsOf returns the log with its rows.
 func rowsOf(t *testing.T, o engine.Options) *runlist.Memory {
 	t.Helper()
-	m := runlist.NewMemory(o.Log, engine.LoadEntry(o.Blobs))
+	m := runlist.NewMemory(o.Log, files.Loader(o.Blobs))
 	if unreadable, err := m.ReadAll(t.Context()); err != nil || len(unreadable) > 0 {
 		t.Fatal(unreadable, err)
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/engine/replay"
 	"github.com/photon-beam/beam/internal/runlog"
 	"github.com/photon-beam/beam/internal/runlog/blob"
 )
@@ -100,11 +101,6 @@ func (w *worker) supersedeAttempt(goroutine string, c *generators.Call, failed b
 	return w.queueEntry(runlog.NewEntry(runlog.KindRepeated, runlog.Repeated{Key: key, Failed: failed, Superseded: a.Events}).From(goroutine))
 }
 
-// isRunningStep reports whether a step with a key runs, as the log has it.
-func (w *worker) isRunningStep(key string) bool {
-	return slices.ContainsFunc(w.runningSteps, func(s runningStep) bool { return w.secrets.Key(s.call.Key) == key })
-}
-
 // stepOf returns the key of the step that a goroutine runs, or "".
 func (w *worker) stepOf(goroutine string) string {
 	for _, s := range slices.Backward(w.runningSteps) {
@@ -131,7 +127,7 @@ func (w *worker) checkLimits() error {
 		return toolErrorf("the tool exceeded the limit of %d events per run", limits.MaxEvents)
 	case w.Bytes+int64(w.batch.bytes) > limits.MaxLogBytes:
 		return toolErrorf("the tool exceeded the limit of %d bytes per run, not counting artifacts", limits.MaxLogBytes)
-	case w.blobBytes > limits.MaxBlobBytes:
+	case w.Files.Bytes() > limits.MaxBlobBytes:
 		return toolErrorf("the tool exceeded the limit of %d bytes of artifacts and files per run", limits.MaxBlobBytes)
 	}
 	return nil
@@ -179,7 +175,7 @@ func (w *worker) recordAsk(c *generators.Call, q *ask.Question) error {
 		Evidence: runlog.DigestEvidence(q.Evidence), Masked: masked, Lost: w.endsWithProcess(),
 	}
 	var answer *ask.Answer
-	answer, asked.Differs = w.answers.take(c.Kind, asked)
+	answer, asked.Differs = w.answers.Take(c.Kind, asked)
 	c.HandleWithdraw(func(reason string) { w.withdrawCall(c, reason) })
 	w.recordingCall, w.answersAgain = c, answer != nil
 	err := w.flushAndAppendRetrying(runlog.NewEntry(runlog.KindAsked, asked).From(w.generator.Goroutine()))
@@ -209,6 +205,20 @@ type batch struct {
 	timer     *time.Timer
 }
 
+// removeFirst removes the first n entries, which are recorded.
+func (b *batch) removeFirst(n int) {
+	rest := b.entries[min(n, len(b.entries)):]
+	b.discard()
+	for _, e := range rest {
+		b.add(e)
+	}
+}
+
+func (b *batch) add(e runlog.Entry) {
+	b.entries = append(b.entries, e)
+	b.bytes += len(e.Data)
+}
+
 // discard empties the batch without appending it.
 func (b *batch) discard() {
 	b.entries, b.bytes = nil, 0
@@ -221,18 +231,18 @@ func (b *batch) discard() {
 // queueEvent adds an event that surfaces show to the batch, unless it is a
 // replayed one that the log already has.
 func (w *worker) queueEvent(e generators.Event) error {
-	if w.history.skipRecordedEvent() {
+	if w.history.SkipEvent() {
 		return nil
 	}
 	e = runlog.ShownEvent(e)
 	goroutine := w.generator.Goroutine()
-	y := yieldedEvent{e, goroutine, w.stepOf(goroutine)}
-	if w.history.hasEvents() {
+	y := replay.Yielded{Event: e, Goroutine: goroutine, Step: w.stepOf(goroutine)}
+	if w.history.HasEvents() {
 		form, err := w.recordedForm(e)
 		if err != nil {
 			return err
 		}
-		missing, recorded := w.history.match(y, form, w.generator.RanTogether)
+		missing, recorded := w.history.Match(y, form, w.generator.RanTogether)
 		if recorded && missing == nil {
 			return nil
 		}
@@ -240,23 +250,23 @@ func (w *worker) queueEvent(e generators.Event) error {
 			y = *missing
 		}
 	}
-	if a, ok := y.event.(*generators.Artifact); ok {
-		a = w.secrets.Artifact(a)
-		err := w.retryTransient(func() (err error) { y.event, err = w.storeArtifact(a); return err })
+	if a, ok := y.Event.(*generators.Artifact); ok {
+		stored, err := w.storeArtifact(w.secrets.Artifact(a))
 		if err != nil {
 			return err
 		}
+		y.Event = stored
 	}
-	kind, data, err := generators.Encode(y.event)
+	kind, data, err := generators.Encode(y.Event)
 	if err != nil {
 		return err
 	}
-	return w.queueEntry(runlog.Entry{Kind: runlog.Kind(kind), Data: w.secrets.JSON(data), Time: time.Now(), Goroutine: y.goroutine, Step: y.step})
+	return w.queueEntry(runlog.Entry{Kind: runlog.Kind(kind), Data: w.secrets.JSON(data), Time: time.Now(), Goroutine: y.Goroutine, Step: y.Step})
 }
 
 // recordedForm returns an event as the log would have it. The body of a large artifact is
 // not stored.
-func (w *worker) recordedForm(e generators.Event) (eventForm, error) {
+func (w *worker) recordedForm(e generators.Event) (replay.Form, error) {
 	if a, ok := e.(*generators.Artifact); ok {
 		stored := *w.secrets.Artifact(a)
 		stored.Title, stored.Size = truncateText(stored.Title), int64(len(stored.Body))
@@ -266,14 +276,13 @@ func (w *worker) recordedForm(e generators.Event) (eventForm, error) {
 		e = &stored
 	}
 	kind, data, err := generators.Encode(e)
-	return newEventForm(kind, w.secrets.JSON(data)), err
+	return replay.NewForm(kind, w.secrets.JSON(data)), err
 }
 
 // queueEntry adds an entry to the batch, and flushes it if it is due.
 func (w *worker) queueEntry(e runlog.Entry) error {
 	b := &w.batch
-	b.entries = append(b.entries, e)
-	b.bytes += len(e.Data)
+	b.add(e)
 	wait := flushInterval - time.Since(b.flushedAt)
 	if wait <= 0 || b.bytes >= maxBatchBytes {
 		return w.flushAndAppendRetrying()
@@ -302,22 +311,19 @@ func (w *worker) flushOnTimer() {
 // flushAndAppend appends the worker's batch, if there is a worker, followed by
 // entries. If that fails, the batch keeps what it had. Callers hold mu.
 func (r *trackedRun) flushAndAppend(ctx context.Context, entries ...runlog.Entry) error {
-	if err := r.resolveUncertainAppend(ctx); err != nil {
+	if err := r.Resolve(ctx); err != nil {
 		return err
 	}
 	w := r.worker
 	if w == nil || len(w.batch.entries) == 0 {
-		return r.appendEntries(ctx, entries...)
+		return r.Append(ctx, entries...)
 	}
-	batched := w.batch.entries
 	w.batch.flushedAt = time.Now()
-	err := r.appendEntries(ctx, slices.Concat(batched, entries)...)
-	switch {
-	case r.worker != w: // the worker was stopped, and its batch discarded
-	case err == nil:
-		w.batch.discard()
-	case r.uncertain != nil:
-		r.uncertain.worker, r.uncertain.batchedCount = w, len(batched)
+	n := len(w.batch.entries)
+	recorded := func() {
+		if r.worker == w { // it may have been stopped in the meantime
+			w.batch.removeFirst(n)
+		}
 	}
-	return err
+	return r.AppendThen(ctx, recorded, slices.Concat(w.batch.entries, entries)...)
 }

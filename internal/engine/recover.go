@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 
+	"github.com/photon-beam/beam/internal/engine/files"
 	"github.com/photon-beam/beam/internal/runlist"
 	"github.com/photon-beam/beam/internal/runlog"
 )
@@ -29,7 +30,7 @@ func (e *Engine) Recover(ctx context.Context) error {
 		}
 	}
 	e.exclusive.pause()
-	if err := e.countDisk(unreadable); err != nil {
+	if err := e.files.Count(e.ownerOf, unreadable); err != nil {
 		e.logger.Error("counting the files of runs", "err", err)
 	}
 	if err := e.deleteKeysOfEndedRuns(ctx); err != nil {
@@ -48,6 +49,15 @@ func (e *Engine) Recover(ctx context.Context) error {
 		return err
 	}
 	return e.warnMissingPhotons(ctx)
+}
+
+// ownerOf returns the id of a run's owner.
+func (e *Engine) ownerOf(run string) (string, error) {
+	row, err := e.rows.Row(context.Background(), run)
+	if err != nil {
+		return "", err
+	}
+	return row.Owner(), nil
 }
 
 // warnMissingPhotons logs the photons that unfinished runs need and this program doesn't
@@ -111,23 +121,13 @@ func (r *trackedRun) endLost() {
 // lostEnd returns how a run ends that can't go on.
 func (r *trackedRun) lostEnd() runlog.Finished {
 	switch {
-	case r.Start.Photon == damagedPhoton:
-		return unreadableEnd(r.readDamage(1))
+	case r.Start.Photon == files.DamagedPhoton:
+		_, err := r.engine.files.LoadEntry(context.Background(), r.id, 1)
+		return unreadableEnd(err)
 	case !r.Start.Durable:
 		return r.interruption("restarted")
 	}
 	return runlog.Finished{Status: runlog.Failed, Error: r.checkVersion().Error()}
-}
-
-// readDamage returns why an entry can't be read; nil if it can.
-func (r *trackedRun) readDamage(seq uint64) error {
-	for batch, err := range r.engine.log.Read(context.Background(), r.id, seq-1) {
-		if err == nil {
-			_, err = r.engine.loadSpilledData(r.id, batch[0])
-		}
-		return err
-	}
-	return runlog.ErrNotFound
 }
 
 // endsWithProcess reports whether the run, unless it ends before, is interrupted when the

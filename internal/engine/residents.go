@@ -149,7 +149,8 @@ func (e *Engine) loadRow(id string) (*trackedRun, error) {
 
 // newLoadedRun returns a run as its row describes it.
 func (e *Engine) newLoadedRun(row *runlist.Row) *trackedRun {
-	r := &trackedRun{engine: e, id: row.ID, Run: row.Run.Clone()}
+	r := &trackedRun{engine: e, id: row.ID}
+	r.Journal = r.newJournal(row.Run.Clone())
 	r.photon, _ = e.photons.Lookup(r.Start.Photon)
 	r.timeSpent = r.TimeSpent
 	r.adopter.Store(r.Adopter)

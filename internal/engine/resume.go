@@ -2,9 +2,13 @@ package engine
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 
+	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/engine/journal"
+	"github.com/photon-beam/beam/internal/engine/replay"
 	"github.com/photon-beam/beam/internal/runlog"
 )
 
@@ -33,8 +37,8 @@ func (r *trackedRun) tryResume() (err error) {
 	}
 	r.resuming = true
 	defer func() { r.resuming = err != nil }()
-	ctx := r.engine.acceptCtx                             // a read that hangs must not keep the engine from closing
-	if err := r.resolveUncertainAppend(ctx); err != nil { // the last append may be the claim of an earlier attempt
+	ctx := r.engine.acceptCtx              // a read that hangs must not keep the engine from closing
+	if err := r.Resolve(ctx); err != nil { // the last append may be the claim of an earlier attempt
 		return err
 	}
 	err = r.replayFromLog(ctx)
@@ -67,13 +71,13 @@ func (r *trackedRun) replayFromLog(ctx context.Context) error {
 // claimAndReplay claims the run for this process and launches its generator with
 // the history h, which is complete up to the last entry. A run that was queued has no
 // history: it begins. Callers hold mu.
-func (r *trackedRun) claimAndReplay(ctx context.Context, h *history) error {
-	if err := r.checkArguments(h.args); err != nil {
+func (r *trackedRun) claimAndReplay(ctx context.Context, h *replay.History) error {
+	if err := r.checkArguments(h.Args); err != nil {
 		return r.endRun(runlog.Finished{Status: runlog.Failed, Error: err.Error()})
 	}
 	lastRead, begins := r.Last, r.Queued
-	err := r.appendEntries(ctx, r.engine.newClaim(r.Epoch+1))
-	if errors.Is(err, errRunOver) {
+	err := r.Append(ctx, r.engine.newClaim(r.Epoch+1))
+	if errors.Is(err, journal.ErrOver) {
 		return nil // another process has claimed it
 	}
 	if err == nil && r.Last > lastRead+1 {
@@ -82,11 +86,11 @@ func (r *trackedRun) claimAndReplay(ctx context.Context, h *history) error {
 	if err != nil {
 		return err
 	}
-	r.blobBytes = r.engine.storedBlobs(r.id)
+	r.Files.Measure()
 	if begins {
-		r.launchGenerator(h.caller, nil, h.args, nil)
+		r.launchGenerator(h.Caller, nil, h.Args, nil)
 	} else {
-		r.launchGenerator(h.caller, nil, h.args, h)
+		r.launchGenerator(h.Caller, nil, h.Args, h)
 	}
 	return nil
 }
@@ -97,8 +101,8 @@ func (e *Engine) newClaim(epoch int) runlog.Entry {
 }
 
 // readHistory reads the run's history from its log.
-func (r *trackedRun) readHistory(ctx context.Context) (*history, error) {
-	h := newHistory()
+func (r *trackedRun) readHistory(ctx context.Context) (*replay.History, error) {
+	h := replay.New(r.engine.program, replay.Replies{Answered: r.answeredReply, Withdrawn: withdrawnReply})
 	last := uint64(0)
 	for batch, err := range r.engine.log.Read(ctx, r.id, 0) {
 		if err != nil {
@@ -106,7 +110,7 @@ func (r *trackedRun) readHistory(ctx context.Context) (*history, error) {
 		}
 		for _, entry := range batch {
 			last = entry.Seq
-			if entry, err = r.engine.loadSpilledData(r.id, entry); err != nil {
+			if entry, err = r.engine.files.Load(r.id, entry); err != nil {
 				return nil, err
 			}
 			if err := entry.Visit(h); err != nil {
@@ -118,4 +122,30 @@ func (r *trackedRun) readHistory(ctx context.Context) (*history, error) {
 		return nil, fmt.Errorf("the log ends at entry %d, but the run has %d", last, r.Last)
 	}
 	return h, nil
+}
+
+// checkVersion returns an error if the photon's version differs from the one that
+// the run began with. A run without a recorded version may continue.
+func (r *trackedRun) checkVersion() error {
+	then, now := r.Start.Version, r.photon.Options().Version
+	if then == "" || then == now {
+		return nil
+	}
+	if now == "" {
+		now = "an unnamed version"
+	} else {
+		now = fmt.Sprintf("version %q", now)
+	}
+	return replay.ToolChangedErrorf("it was version %q then, and is %s now", then, now)
+}
+
+// checkArguments returns an error if the photon's input schema no longer accepts
+// the run's arguments.
+func (r *trackedRun) checkArguments(args json.RawMessage) error {
+	_, err := r.photon.Check(args)
+	var invalid *generators.InvalidError
+	if !errors.As(err, &invalid) {
+		return err
+	}
+	return replay.ToolChangedErrorf("its arguments are no longer valid: %v", invalid)
 }

@@ -158,7 +158,7 @@ func (e *Engine) deleteUnread(id string) (deleted bool, err error) {
 }
 
 // storedBytes returns the approximate size of a run's log and files.
-func (e *Engine) storedBytes(row *runlist.Row) int64 { return row.Bytes + e.storedBlobs(row.ID) }
+func (e *Engine) storedBytes(row *runlist.Row) int64 { return row.Bytes + e.files.Size(row.ID) }
 
 // deleteRun deletes a finished run, with its log and its files. If the log can't be
 // deleted, it deletes nothing.
@@ -172,14 +172,11 @@ func (e *Engine) deleteRun(r *trackedRun) error {
 		return fmt.Errorf("deleting the log of run %s: %w", r.id, err)
 	}
 	e.residents.remove(r)
-	e.disk.Add(r.owner(), -e.storedBlobs(r.id))
 	e.messages.Forget(r.id)
 	e.promises.forget(r.id)
 	r.wakeWaiters() // a woken waiter finds that the run has been deleted
 	e.watchers.notify(r.owner())
-	if err := e.blobs.DeleteRun(r.id); err != nil {
-		e.logger.Error("deleting a run's files", "run", r.id, "err", err)
-	}
+	e.files.Delete(r.id, r.owner())
 	return nil
 }
 

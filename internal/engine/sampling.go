@@ -7,13 +7,14 @@ import (
 
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/engine/journal"
 	"github.com/photon-beam/beam/internal/runlog"
 	"github.com/photon-beam/beam/internal/runstate"
 )
 
 // ErrSamplingChanged means that somebody else has meanwhile approved a request to a
 // model, or ended its call.
-var ErrSamplingChanged = errors.New("somebody else was faster: this request has been approved or stopped")
+var ErrSamplingChanged = journal.ErrSamplingChanged
 
 // RecordSampling records what happens with an open question to a model. The question
 // stays open. An approval without a number gets the next one. RecordSampling returns the
@@ -42,10 +43,10 @@ func (e *Engine) RecordSampling(ctx context.Context, caller generators.Caller, a
 	if s.Approved != nil && s.Call == 0 {
 		s.Call = a.Call + 1
 	}
-	if err := r.checkSampling(s); err != nil {
+	if err := journal.CheckSampling(&r.Run, s); err != nil {
 		return 0, err
 	}
-	return s.Call, asSettledError(r.appendEntries(context.WithoutCancel(ctx), runlog.NewEntry(runlog.KindSampling, s)))
+	return s.Call, asSettledError(r.Append(context.WithoutCancel(ctx), runlog.NewEntry(runlog.KindSampling, s)))
 }
 
 // ApprovedSample returns the version of a question's request that was approved last, if that
@@ -68,7 +69,7 @@ func (e *Engine) ApprovedSample(ctx context.Context, caller generators.Caller, a
 // readApproved reads from the log the version of a question's request that was approved last;
 // nil if that is the one that was asked.
 func (r *trackedRun) readApproved(ctx context.Context, seq uint64) (version *ask.SampleRequest, err error) {
-	for batch, err := range r.engine.loadSpilledBatches(r.id, r.engine.log.Read(ctx, r.id, seq)) {
+	for batch, err := range r.engine.files.Read(ctx, r.id, seq) {
 		if err != nil {
 			return nil, err
 		}
@@ -111,19 +112,6 @@ func (e *Engine) MaskSample(askID string, request *ask.SampleRequest) (*ask.Samp
 		return nil, err
 	}
 	return secrets.Sample(request), nil
-}
-
-// checkSampling returns an error if s doesn't follow what is recorded. Callers hold mu.
-func (r *trackedRun) checkSampling(s runlog.Sampling) error {
-	a := r.FindAsk(s.AskSeq)
-	switch {
-	case a == nil:
-		return ErrSettled
-	case s.Approved != nil && (a.Calling || s.Call != a.Call+1),
-		s.Approved == nil && (!a.Calling || s.Call != a.Call):
-		return ErrSamplingChanged
-	}
-	return nil
 }
 
 // ModelReplies reports whether a run waits for nothing but the replies of models.

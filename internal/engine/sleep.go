@@ -46,10 +46,8 @@ func (r *trackedRun) endSleep(s *runstate.Sleep) error {
 	if r.FindSleep(s.Seq) != s {
 		return nil
 	}
-	return r.appendEntries(ctx, runlog.NewEntry(runlog.KindWoken, runlog.Woken{SleepSeq: s.Seq}))
+	return r.Append(ctx, runlog.NewEntry(runlog.KindWoken, runlog.Woken{SleepSeq: s.Seq}))
 }
-
-func wokenReply(*trackedRun) generators.Reply { return generators.Reply{} }
 
 // nextWake returns when the first of a run's sleeps in progress ends; zero if there is none.
 func nextWake(r *runstate.Run) (first time.Time) {

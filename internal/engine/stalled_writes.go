@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/photon-beam/beam/internal/engine/journal"
 	"github.com/photon-beam/beam/internal/runlog"
 )
 
@@ -17,7 +18,7 @@ import (
 const retryInterval = time.Second
 
 // flushAndAppendRetrying appends the batch, followed by entries, and retries until
-// that succeeds or fails for good. The error is errRunOver if the worker has been
+// that succeeds or fails for good. The error is journal.ErrOver if the worker has been
 // stopped in the meantime. Callers hold mu, which it releases while it waits.
 func (w *worker) flushAndAppendRetrying(entries ...runlog.Entry) error {
 	w.batch.entries = append(w.batch.entries, entries...)
@@ -25,7 +26,7 @@ func (w *worker) flushAndAppendRetrying(entries ...runlog.Entry) error {
 }
 
 // retryTransient calls try until it succeeds or fails for good. The error is
-// errRunOver if the worker has been stopped in the meantime. Callers hold mu,
+// journal.ErrOver if the worker has been stopped in the meantime. Callers hold mu,
 // which it releases while it waits.
 func (w *worker) retryTransient(try func() error) error {
 	err := try()
@@ -37,7 +38,7 @@ func (w *worker) retryTransient(try func() error) error {
 	for IsTransient(err) {
 		since := time.Now()
 		if !w.waitUnlocked(retryInterval) {
-			return errRunOver
+			return journal.ErrOver
 		}
 		w.postponeAskDeadlines(time.Since(since))
 		err = try()
@@ -77,7 +78,7 @@ func (w *worker) waitUnlocked(d time.Duration) bool {
 // postponeAskDeadlines postpones the deadlines of the questions in the batch, which
 // nobody has seen. Questions that may already be in the log keep theirs.
 func (w *worker) postponeAskDeadlines(d time.Duration) {
-	if w.uncertain != nil {
+	if w.IsUncertain() {
 		return
 	}
 	for i, e := range w.batch.entries {
@@ -130,7 +131,7 @@ func (r *trackedRun) retryInBackground(try func() error) {
 		err := try()
 		r.mu.Unlock()
 		switch {
-		case err == nil, errors.Is(err, errRunOver):
+		case err == nil, errors.Is(err, journal.ErrOver):
 			return
 		case !IsTransient(err):
 			r.engine.logger.Error("retrying a failed append", "run", r.id, "err", err)

@@ -11,6 +11,7 @@ import (
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/cleantext"
 	"github.com/photon-beam/beam/internal/clientsession"
+	"github.com/photon-beam/beam/internal/engine/replay"
 	"github.com/photon-beam/beam/internal/recording"
 	"github.com/photon-beam/beam/internal/runlog"
 )
@@ -38,7 +39,7 @@ type StartRequest struct {
 	// Received is the message that starts the run, if one does; see [Engine.RecordMessage].
 	Received recording.Observed
 
-	answers *recordedAnswers // see Replay; nil for none
+	answers *replay.Answers // see Replay; nil for none
 }
 
 // Start starts a run, which belongs to caller, and returns without waiting for it.
@@ -72,9 +73,7 @@ func (e *Engine) Start(ctx context.Context, caller generators.Caller, req StartR
 		e.logger.Error("finding the key of a run", attrs...)
 		return Info{}, err
 	}
-	if req.answers != nil {
-		started.ReplayOf = req.answers.from
-	}
+	started.ReplayOf = req.answers.From()
 	r := newTrackedRun(e, photon, started)
 	r.answers = req.answers
 	trace, done := e.tracer.TraceStart(ctx, r.tracedRun())
@@ -115,7 +114,7 @@ func newStarted(p *generators.Photon, caller generators.Caller, args json.RawMes
 // may have it all the same, it is deleted there in the background. Callers hold
 // mu.
 func (r *trackedRun) discardFailedStart() {
-	if r.uncertain == nil {
+	if !r.IsUncertain() {
 		r.engine.residents.remove(r)
 		r.engine.residents.endStart(r)
 		return
@@ -136,10 +135,10 @@ func (r *trackedRun) recordStart(ctx context.Context, s runlog.Started, client *
 	}
 	defer release()
 	if !first {
-		err := r.appendEntries(ctx, started, runlog.NewEntry(runlog.KindQueued, runlog.Queued{Key: s.Exclusive}))
+		err := r.Append(ctx, started, runlog.NewEntry(runlog.KindQueued, runlog.Queued{Key: s.Exclusive}))
 		return r.info(), err
 	}
-	if err := r.appendEntries(ctx, started, r.engine.newClaim(1)); err != nil {
+	if err := r.Append(ctx, started, r.engine.newClaim(1)); err != nil {
 		return Info{}, err
 	}
 	info := r.info()
@@ -152,7 +151,7 @@ func (r *trackedRun) recordStart(ctx context.Context, s runlog.Started, client *
 func (r *trackedRun) undoStart() {
 	r.retryInBackground(func() error {
 		ctx := r.engine.ctx
-		if err := r.resolveUncertainAppend(ctx); err != nil {
+		if err := r.Resolve(ctx); err != nil {
 			return err
 		}
 		end, ok := r.engine.deletions.tryBegin() // another deletion may wait for the run
@@ -166,6 +165,7 @@ func (r *trackedRun) undoStart() {
 		r.engine.residents.remove(r)
 		r.engine.residents.endStart(r)
 		r.engine.exclusive.startNext(r.exclusiveKey())
-		return r.engine.blobs.DeleteRun(r.id)
+		r.engine.files.Delete(r.id, r.owner())
+		return nil
 	})
 }

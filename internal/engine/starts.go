@@ -131,7 +131,11 @@ func (r *trackedRun) resolveRepeat(ctx context.Context, digest [sha256.Size]byte
 	if r.Last == 0 || r.startRefused {
 		return Info{}, fmt.Errorf("the first request with this idempotency key failed: %w", runlog.ErrUnavailable)
 	}
-	started, err := r.readStarted(ctx)
+	entry, err := r.engine.files.ReadEntry(ctx, r.id, 1)
+	if err != nil {
+		return Info{}, err
+	}
+	started, err := runlog.Decode[runlog.Started](entry)
 	if err != nil {
 		return Info{}, err
 	}
@@ -139,16 +143,4 @@ func (r *trackedRun) resolveRepeat(ctx context.Context, digest [sha256.Size]byte
 		return Info{}, ErrIdempotencyKeyReused
 	}
 	return r.info(), nil
-}
-
-// readStarted reads the start of the run from its log.
-func (r *trackedRun) readStarted(ctx context.Context) (s runlog.Started, err error) {
-	err = runlog.ErrNotFound
-	for batch, readErr := range r.engine.loadSpilledBatches(r.id, r.engine.log.Read(ctx, r.id, 0)) {
-		if err = readErr; err == nil {
-			s, err = runlog.Decode[runlog.Started](batch[0])
-		}
-		break
-	}
-	return s, err
 }

@@ -9,7 +9,9 @@ import (
 	"time"
 
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/engine/journal"
 	"github.com/photon-beam/beam/internal/engine/mask"
+	"github.com/photon-beam/beam/internal/engine/replay"
 	"github.com/photon-beam/beam/internal/runlog"
 	"github.com/photon-beam/beam/internal/runstate"
 )
@@ -43,20 +45,18 @@ type trackedRun struct {
 	// readerCount is the number of loops over the run's entries.
 	readerCount atomic.Int32
 
-	mu           sync.Mutex
-	drivers      int32 // goroutines that drive its generators, which may still be returning
-	runstate.Run       // guarded by mu, but for Start and StartedAt, which don't change
-	timeSpent    time.Duration
-	answers      *recordedAnswers // of an earlier run; nil for none
-	worker       *worker          // nil if the generator is not in this process
-	waiters      []Waiter         // woken at the next entry; see Engine.AddWaiter
-	uncertain    *uncertainAppend // nil if the outcome of every append is known
-	resuming     bool             // queued to be resumed, or being resumed
-	endPending   bool             // the end has yet to be recorded
-	startRefused bool             // the start failed; the run will be deleted
-	holdsKey     bool             // see holdKey
-	pinned       bool             // see updatePin
-	blobBytes    int64            // of the run's blobs since it began here, or was resumed
+	mu              sync.Mutex
+	drivers         int32 // goroutines that drive its generators, which may still be returning
+	journal.Journal       // guarded by mu, but for Start and StartedAt, which don't change
+	timeSpent       time.Duration
+	answers         *replay.Answers // of an earlier run; nil for none
+	worker          *worker         // nil if the generator is not in this process
+	waiters         []Waiter        // woken at the next entry; see Engine.AddWaiter
+	resuming        bool            // queued to be resumed, or being resumed
+	endPending      bool            // the end has yet to be recorded
+	startRefused    bool            // the start failed; the run will be deleted
+	holdsKey        bool            // see holdKey
+	pinned          bool            // see updatePin
 	// idleTimer is nil if the run has no idle timeout; see Engine.SetIdleTimeout.
 	idleTimer *idleTimeout
 	// evictionElem is the run's element in the list of evictable runs; nil if it
@@ -71,9 +71,21 @@ type trackedRun struct {
 
 func newTrackedRun(e *Engine, p *generators.Photon, s runlog.Started) *trackedRun {
 	r := &trackedRun{engine: e, id: newRunID(), photon: p}
+	r.Journal = r.newJournal(runstate.Run{})
 	r.Begin(s, time.Now())
 	r.masked.Store(&noSecrets)
 	return r
+}
+
+// newJournal returns the run's journal; its entries have led to state.
+func (r *trackedRun) newJournal(state runstate.Run) journal.Journal {
+	e := r.engine
+	return journal.New(r.id, state, e.files.OfRun(r.id, r.owner), journal.Hooks{
+		Log: e.log, Load: e.files.Load, Appended: e.meter.EntriesAppended, Apply: r.applyEntry,
+		ResolveLater: func() {
+			go r.retryInBackground(func() error { return r.Resolve(e.ctx) })
+		},
+	})
 }
 
 func newRunID() string {

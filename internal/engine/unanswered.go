@@ -58,7 +58,7 @@ func (w *worker) unansweredEnd(err error) (f runlog.Finished, ok bool) {
 // masked; empty if the log can't be read for good. Callers hold mu.
 func (w *worker) questionMessage(seq uint64) (message string) {
 	err := w.retryTransient(func() error {
-		asked, _, err := w.engine.readAsked(w.engine.ctx, w.id, seq)
+		asked, err := w.engine.readAsked(w.engine.ctx, w.id, seq)
 		if err != nil {
 			return err
 		}

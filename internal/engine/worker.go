@@ -5,12 +5,16 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"runtime"
+	"slices"
 	"time"
 
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/clientsession"
+	"github.com/photon-beam/beam/internal/engine/journal"
 	"github.com/photon-beam/beam/internal/engine/mask"
+	"github.com/photon-beam/beam/internal/engine/replay"
 	"github.com/photon-beam/beam/internal/runaddress"
 	"github.com/photon-beam/beam/internal/runlog"
 	"github.com/photon-beam/beam/internal/runpause"
@@ -24,7 +28,7 @@ type worker struct {
 	*trackedRun
 	generator    *generators.Run
 	content      *toolresult.Recorder // nil unless the photon has a definition
-	history      *history             // of a resumed run; nil for a new one
+	history      *replay.History      // of a resumed run; nil for a new one
 	batch        batch
 	runningSteps []runningStep
 	calls        []*waitingCall // none twice
@@ -36,6 +40,8 @@ type worker struct {
 	pauses []*string
 	// secrets are the secret answers that the generator has been given.
 	secrets mask.Secrets
+	// replayObserved means that the end of the replay was metered and traced.
+	replayObserved bool
 	// stalledCount is the number of stalled writes. stopped is closed when the
 	// worker is stopped; it is nil if no write has stalled.
 	stalledCount int
@@ -48,7 +54,7 @@ type worker struct {
 // launchGenerator starts the generator and its worker. The caller is who started the
 // run, with a client that may be nil; h is the history to replay, or nil for a new run. Callers
 // hold mu.
-func (r *trackedRun) launchGenerator(caller generators.Caller, client *clientsession.Client, args json.RawMessage, h *history) {
+func (r *trackedRun) launchGenerator(caller generators.Caller, client *clientsession.Client, args json.RawMessage, h *replay.History) {
 	w := &worker{trackedRun: r, history: h}
 	ctx := clientsession.With(generators.WithCaller(r.engine.generatorCtx, caller), client)
 	if f := r.engine.runURL; f != nil {
@@ -61,11 +67,11 @@ func (r *trackedRun) launchGenerator(caller generators.Caller, client *clientses
 	w.generator = r.photon.Prepare(ctx, args)
 	w.generator.SetID(r.id)
 	if h != nil {
-		w.generator.SetRecordedKeys(w.recordedKeys(), w.findRecordedKey)
+		w.generator.SetRecordedKeys(slices.AppendSeq(h.Keys(), maps.Keys(r.Attempts)), w.findRecordedKey)
 	}
 	r.worker = w
 	r.setInactive(false)
-	if h != nil && len(h.unreplayedCalls) == 0 {
+	if h.IsDone() {
 		w.observeReplay(true) // there are no calls to replay
 	}
 	r.updateClock()
@@ -136,11 +142,14 @@ func (w *worker) finishDriving(endSpan func(State)) {
 // worker has been stopped or the engine has closed.
 func (w *worker) endOnRecordError(err error) {
 	var fault *toolError
+	var differs *replay.DiffersError
 	switch {
-	case errors.Is(err, errRunOver), w.worker != w:
+	case errors.Is(err, journal.ErrOver), w.worker != w:
 		return
 	case errors.As(err, &fault):
 		w.failRun(fault.text)
+	case errors.As(err, &differs):
+		w.failRun(differs.Error())
 	case w.engine.ctx.Err() != nil:
 		return
 	default:
@@ -183,7 +192,7 @@ func (w *worker) failRun(text string) {
 // finishRun records the end of the generator, as soon as the log can record it.
 func (w *worker) finishRun(f runlog.Finished) {
 	if err := w.addContent(&f); err != nil {
-		if errors.Is(err, errRunOver) {
+		if errors.Is(err, journal.ErrOver) {
 			return
 		}
 		w.engine.logger.Error("recording a result", "run", w.id, "photon", w.Start.Photon, "err", w.secrets.Text(err.Error()))
@@ -201,7 +210,7 @@ func (w *worker) completeRun(result *generators.Result) error {
 	// A goroutine that the generator doesn't wait for may be stopped before it has
 	// made its recorded calls.
 	if !w.generator.Concurrent() {
-		if err := w.checkAllReplayed(); err != nil {
+		if err := w.history.CheckAllReplayed(); err != nil {
 			return err
 		}
 	}

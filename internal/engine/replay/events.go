@@ -1,4 +1,4 @@
-package engine
+package replay
 
 import (
 	"encoding/json"
@@ -21,21 +21,22 @@ import (
 // The events of a step are not replayed with it. If the step is repeated, they are
 // superseded; see [runlog.Repeated].
 
-// A yieldedEvent is an event as a generator yields it.
-type yieldedEvent struct {
-	event           generators.Event
-	goroutine, step string
+// A Yielded is an event as a generator yields it.
+type Yielded struct {
+	Event           generators.Event
+	Goroutine, Step string
 }
 
-// An eventForm identifies an event as the log has it.
-type eventForm struct {
+// A Form identifies an event as the log has it.
+type Form struct {
 	content uint64
 	text    uint64 // of the content without what has digits
 }
 
 var eventSeed = maphash.MakeSeed()
 
-func newEventForm(kind string, data json.RawMessage) eventForm {
+// NewForm returns the form of an event of a kind.
+func NewForm(kind string, data json.RawMessage) Form {
 	var all, text maphash.Hash
 	all.SetSeed(eventSeed)
 	text.SetSeed(eventSeed)
@@ -56,7 +57,7 @@ func newEventForm(kind string, data json.RawMessage) eventForm {
 		}
 		i = end
 	}
-	return eventForm{all.Sum64(), text.Sum64()}
+	return Form{all.Sum64(), text.Sum64()}
 }
 
 // isWordByte reports whether b may be part of a number, a time or an id.
@@ -66,7 +67,7 @@ func isWordByte(b byte) bool {
 
 // A recordedEvent is one that the log has and the replay hasn't reached.
 type recordedEvent struct {
-	eventForm
+	Form
 	seq       uint64
 	goroutine string
 	replayed  bool
@@ -75,11 +76,11 @@ type recordedEvent struct {
 // A recordedGoroutine is what the log has of a goroutine.
 type recordedGoroutine struct {
 	events   []*recordedEvent // from the first that isn't replayed
-	calls    []*recordedCall  // likewise
+	calls    []*Call          // likewise
 	lastCall uint64           // ordinal of the last replayed call; the maximum after one that isn't recorded
 }
 
-func (h *history) goroutine(name string) *recordedGoroutine {
+func (h *History) goroutine(name string) *recordedGoroutine {
 	g := h.goroutines[name]
 	if g == nil {
 		g = new(recordedGoroutine)
@@ -89,12 +90,12 @@ func (h *history) goroutine(name string) *recordedGoroutine {
 }
 
 // addEvent adds an event of the log.
-func (h *history) addEvent(e runlog.Entry) {
+func (h *History) addEvent(e runlog.Entry) {
 	switch {
 	case !h.named:
 		h.trailingEvents++
 	case e.Step == "":
-		r := &recordedEvent{eventForm: newEventForm(string(e.Kind), e.Data), seq: e.Seq, goroutine: e.Goroutine}
+		r := &recordedEvent{Form: NewForm(string(e.Kind), e.Data), seq: e.Seq, goroutine: e.Goroutine}
 		h.events[r.content] = append(h.events[r.content], r)
 		g := h.goroutine(e.Goroutine)
 		g.events = append(g.events, r)
@@ -102,17 +103,17 @@ func (h *history) addEvent(e runlog.Entry) {
 	}
 }
 
-// hasEvents reports whether the log may have an event that the generator yields now.
-func (h *history) hasEvents() bool { return h != nil && (h.eventCount > 0 || len(h.mistaken) > 0) }
+// HasEvents reports whether the log may have an event that the generator yields now.
+func (h *History) HasEvents() bool { return h != nil && (h.eventCount > 0 || len(h.mistaken) > 0) }
 
-// match reports whether the log has an event. If it has, but the entry was taken for
-// another event before, match returns that one: it is missing from the log.
-func (h *history) match(y yieldedEvent, form eventForm, ranTogether func(a, b string) bool) (missing *yieldedEvent, recorded bool) {
+// Match reports whether the log has an event. If it has, but the entry was taken for
+// another event before, Match returns that one: it is missing from the log.
+func (h *History) Match(y Yielded, form Form, ranTogether func(a, b string) bool) (missing *Yielded, recorded bool) {
 	if r := h.findEvent(y, form, ranTogether); r != nil {
 		h.takeEvent(r)
 		return nil, true
 	}
-	if y.step != "" {
+	if y.Step != "" {
 		return nil, false
 	}
 	if others := h.mistaken[form.content]; len(others) > 0 {
@@ -131,12 +132,12 @@ func (h *history) match(y yieldedEvent, form eventForm, ranTogether func(a, b st
 
 // findEvent returns the recorded event with the same content, or nil. What a step yields
 // can only be recorded outside of it if a goroutine beside the step shares its yield.
-func (h *history) findEvent(y yieldedEvent, form eventForm, ranTogether func(a, b string) bool) *recordedEvent {
+func (h *History) findEvent(y Yielded, form Form, ranTogether func(a, b string) bool) *recordedEvent {
 	same := h.events[form.content]
-	if i := slices.IndexFunc(same, func(r *recordedEvent) bool { return r.goroutine == y.goroutine }); i >= 0 {
+	if i := slices.IndexFunc(same, func(r *recordedEvent) bool { return r.goroutine == y.Goroutine }); i >= 0 {
 		return same[i]
 	}
-	if i := slices.IndexFunc(same, func(r *recordedEvent) bool { return ranTogether(y.goroutine, r.goroutine) }); i >= 0 && y.step == "" {
+	if i := slices.IndexFunc(same, func(r *recordedEvent) bool { return ranTogether(y.Goroutine, r.goroutine) }); i >= 0 && y.Step == "" {
 		return same[i]
 	}
 	return nil
@@ -147,8 +148,8 @@ const maxSimilar = 100
 
 // findSimilarEvent returns the first recorded event between the calls of the goroutine that
 // differs only in numbers, or nil.
-func (h *history) findSimilarEvent(y yieldedEvent, form eventForm) *recordedEvent {
-	g := h.goroutine(y.goroutine)
+func (h *History) findSimilarEvent(y Yielded, form Form) *recordedEvent {
+	g := h.goroutine(y.Goroutine)
 	nextCall := uint64(math.MaxUint64)
 	if len(g.calls) > 0 {
 		nextCall = g.calls[0].seq
@@ -168,7 +169,7 @@ func (h *history) findSimilarEvent(y yieldedEvent, form eventForm) *recordedEven
 	return nil
 }
 
-func (h *history) takeEvent(r *recordedEvent) {
+func (h *History) takeEvent(r *recordedEvent) {
 	r.replayed = true
 	h.eventCount--
 	switch same := h.events[r.content]; {

@@ -1,33 +1,63 @@
 package engine
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
+	"maps"
 	"slices"
-	"strconv"
+	"strings"
 
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
-	"github.com/photon-beam/beam/internal/humanize"
+	"github.com/photon-beam/beam/internal/engine/replay"
 	"github.com/photon-beam/beam/internal/rawjson"
 	"github.com/photon-beam/beam/internal/runlog"
 )
+
+// replayCall replies to a call from the log, if the log has it. A recorded question
+// that is still open stays open under its id. The error means that the call
+// differs from the recorded one.
+func (w *worker) replayCall(c *generators.Call) (recorded bool, err error) {
+	past, err := w.history.Take(c, w.secrets, w.generator.Goroutine())
+	if past == nil || err != nil {
+		return false, err
+	}
+	if w.history.IsDone() {
+		w.observeReplay(true)
+	}
+	if reply, ok := past.Reply(c.Key); ok {
+		c.Settle(reply)
+	} else if w.FindAsk(past.Seq()) != nil || w.FindSleep(past.Seq()) != nil {
+		w.calls = append(w.calls, &waitingCall{Call: c, seq: past.Seq()})
+		c.HandleWithdraw(func(reason string) { w.withdrawCall(c, reason) })
+		w.updateEvictionQueue()
+	}
+	return true, nil
+}
+
+// findRecordedKey returns the unique key of the recorded call that a goroutine makes now with
+// a key; see [generators.Run.SetRecordedKeys].
+func (w *worker) findRecordedKey(goroutine, given string) string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	attempts := maps.Clone(w.Attempts) // without those that are running
+	for _, s := range w.runningSteps {
+		delete(attempts, w.secrets.Key(s.call.Key))
+	}
+	for _, g := range []string{given, w.secrets.Key(given)} {
+		if key := w.history.FindKey(goroutine, g, attempts); key != "" {
+			return given + strings.TrimPrefix(key, g)
+		}
+	}
+	return ""
+}
 
 // ReplaySurface is the surface of answers that are taken from an earlier run.
 const ReplaySurface = "replay"
 
 // ErrInputUnknown means that the log doesn't have a run's input.
 var ErrInputUnknown = errors.New("the input of this run is not recorded")
-
-// recordedAnswers are the answers of an earlier run that its replay is to get. The run's mu
-// guards them.
-type recordedAnswers struct {
-	from string
-	left []runlog.RecordedAsk
-}
 
 // Replay starts a run of the same photon with the same input as an earlier one, whose
 // questions up to the entry with the ordinal until are answered as they were then; those
@@ -49,7 +79,7 @@ func (e *Engine) Replay(ctx context.Context, caller generators.Caller, id string
 	if err != nil {
 		return Info{}, err
 	}
-	for batch, err := range e.loadSpilledBatches(id, batches) {
+	for batch, err := range batches {
 		if err != nil {
 			return Info{}, err
 		}
@@ -60,61 +90,29 @@ func (e *Engine) Replay(ctx context.Context, caller generators.Caller, id string
 		}
 	}
 	past := slices.DeleteFunc(asks.List, func(a runlog.RecordedAsk) bool { return a.Seq > until })
-	req.answers = &recordedAnswers{id, past}
+	req.answers = replay.NewAnswers(id, past)
 	return e.Start(ctx, caller, req)
 }
 
 // Input returns the photon of a run and its arguments. The error is [ErrRunNotFound],
 // [ErrForbidden], [ErrInputUnknown], or the log's.
 func (e *Engine) Input(ctx context.Context, caller generators.Caller, id string) (photon string, args json.RawMessage, err error) {
-	batches, err := e.Read(ctx, caller, id, 0)
+	if _, err := e.findRun(caller, id); err != nil {
+		return "", nil, err
+	}
+	entry, err := e.files.ReadEntry(ctx, id, 1)
+	if errors.Is(err, runlog.ErrNotFound) {
+		err = ErrRunNotFound
+	}
 	if err != nil {
 		return "", nil, err
 	}
-	for batch, err := range e.loadSpilledBatches(id, batches) {
-		if err != nil {
-			return "", nil, err
-		}
-		started, err := runlog.Decode[runlog.Started](batch[0])
-		if err == nil && rawjson.TypeName(started.Args) != rawjson.ObjectType { // a note that it isn't recorded
-			err = ErrInputUnknown
-		}
-		return started.Photon, started.Args, err
+	started, err := runlog.Decode[runlog.Started](entry)
+	if err == nil && rawjson.TypeName(started.Args) != rawjson.ObjectType { // a note that it isn't recorded
+		err = ErrInputUnknown
 	}
-	return "", nil, ErrRunNotFound
+	return started.Photon, started.Args, err
 }
-
-// take returns the answer to a question that is about to be asked; nil if it is asked. It
-// says why if the question isn't one of the earlier run's.
-func (r *recordedAnswers) take(kind string, asked runlog.Asked) (answer *ask.Answer, differs string) {
-	if r == nil || len(r.left) == 0 {
-		return nil, ""
-	}
-	i := slices.IndexFunc(r.left, func(a runlog.RecordedAsk) bool { return a.Key == asked.Key })
-	const all = " It and all further questions are asked."
-	if i < 0 {
-		next := r.left[0]
-		differs = fmt.Sprintf("This call, %s (%s), differs: run %s made the call %s (%s) here.", quoteKey(asked.Key), kind, shortRun(r.from), quoteKey(next.Key), next.Question.Kind) + all
-		r.left = nil
-		return nil, differs
-	}
-	past := r.left[i]
-	question, err := json.Marshal(asked.Question)
-	if err != nil || !bytes.Equal(question, past.Raw) || asked.Evidence != past.Evidence {
-		differs = fmt.Sprintf("This call, %s, differs: run %s asked something else there, or showed something else.", quoteKey(asked.Key), shortRun(r.from)) + all
-		r.left = nil
-		return nil, differs
-	}
-	r.left = slices.Delete(r.left, i, i+1)
-	if past.Question.Destructive && past.Answer != nil && past.Answer.Action == ask.Accept {
-		return nil, ""
-	}
-	return past.Answer, ""
-}
-
-func quoteKey(key string) string { return strconv.Quote(humanize.Truncate(key, 60)) }
-
-func shortRun(id string) string { return id[:min(len(id), 4)] }
 
 // answerAgain answers a question that was just asked as an earlier run's was, for who started
 // the run. If that isn't possible, the question is asked. Callers hold mu.
