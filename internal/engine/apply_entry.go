@@ -38,7 +38,7 @@ func (r *trackedRun) applyEntry(e runlog.Entry, own bool) {
 		r.engine.watchers.notify(r.owner())
 		r.updateClock()
 	}
-	r.updateEvictionQueue()
+	r.updateEviction()
 	r.wakeWaiters()
 	if wasQueued != r.Queued || r.answers != nil {
 		r.updatePin()
@@ -85,7 +85,7 @@ func (r entryEffects) Asked(e runlog.Entry, asked runlog.Asked) error {
 		r.engine.meter.AskOpened(asked.Question.Kind)
 	}
 	r.worker.waitFor(asked.Key, waitingCall{seq: e.Seq, isCurrent: true, evidence: asked.Evidence}) // before anybody can answer
-	r.engine.deadlines.note(asked.Deadline)
+	r.engine.deadlines.Note(asked.Deadline)
 	r.engine.watchers.notifyAudience(r.listed(r.change.Opened))
 	r.notifySample(r.change.Opened)
 	return nil
@@ -126,7 +126,7 @@ func (r entryEffects) Stepped(runlog.Entry, runlog.Stepped) error { return nil }
 // Sleeping schedules the end of a sleep.
 func (r entryEffects) Sleeping(e runlog.Entry, data runlog.Sleeping) error {
 	r.worker.waitFor(data.Key, waitingCall{seq: e.Seq})
-	r.engine.deadlines.note(data.Until)
+	r.engine.deadlines.Note(data.Until)
 	return nil
 }
 

@@ -21,7 +21,7 @@ func (e *Engine) Counts() (Counts, error) {
 	c := Counts{
 		Runs:      make(map[State]int, len(States)),
 		Followers: int(e.followers.Load()),
-		Resident:  e.evictionQueue.count(),
+		Resident:  e.evictor.count(),
 	}
 	for _, s := range States {
 		c.Runs[s] = counts[s]
@@ -50,11 +50,4 @@ func (e *Engine) CountOpenAsksByAge(bounds ...time.Duration) (open []int, oldest
 		left = older
 	}
 	return append(open, left), oldest, err
-}
-
-// count returns the number of runs that could be evicted.
-func (q *evictionQueue) count() int {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	return q.runs.Len() + q.soon.Len()
 }

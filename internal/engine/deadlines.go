@@ -3,123 +3,12 @@ package engine
 import (
 	"errors"
 	"slices"
-	"sync"
 	"time"
 
 	"github.com/photon-beam/beam/internal/engine/journal"
-	"github.com/photon-beam/beam/internal/runlist"
 	"github.com/photon-beam/beam/internal/runlog"
 	"github.com/photon-beam/beam/internal/runstate"
 )
-
-// deadlines expire open questions and end sleeps when they are due, as their rows say. If many
-// are due at once, few are handled at a time. The methods may be called from several
-// goroutines.
-type deadlines struct {
-	engine *Engine
-	passed queue
-
-	mu     sync.Mutex
-	timer  *time.Timer // nil before start
-	next   time.Time   // when the timer fires; zero while what is due is being handled
-	noted  time.Time   // the first that was noted meanwhile
-	closed bool
-}
-
-// maxTimerDelay bounds the delay of the timer, because a timer stands still while the
-// machine is suspended, and the time doesn't.
-const maxTimerDelay = time.Minute
-
-// start begins to handle what is due.
-func (d *deadlines) start() {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if d.timer == nil && !d.closed {
-		d.timer = time.AfterFunc(0, d.handleDue)
-	}
-}
-
-// stop ends that.
-func (d *deadlines) stop() {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.closed = true
-	if d.timer != nil {
-		d.timer.Stop()
-	}
-}
-
-// note notes that something has become due at a time; zero means never.
-func (d *deadlines) note(due time.Time) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	switch {
-	case due.IsZero() || d.closed:
-	case d.timer == nil: // start reads the rows
-	case d.next.IsZero():
-		d.noted = earliest(d.noted, due)
-	case due.Before(d.next):
-		d.setTimer(due)
-	}
-}
-
-// setTimer sets the timer for a time. Callers hold mu.
-func (d *deadlines) setTimer(at time.Time) {
-	d.next = at
-	d.timer.Reset(min(max(time.Until(at), 0), maxTimerDelay))
-}
-
-func earliest(a, b time.Time) time.Time {
-	if a.IsZero() || b.Before(a) {
-		return b
-	}
-	return a
-}
-
-// handleDue handles what is due, and sets the timer for what will be due next.
-func (d *deadlines) handleDue() {
-	d.mu.Lock()
-	d.next, d.noted = time.Time{}, time.Time{}
-	d.mu.Unlock()
-	next, err := d.handleRuns(time.Now())
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if d.closed {
-		return // and the store may be, too
-	}
-	if err != nil {
-		d.engine.logger.Error("finding out what is due", "err", err)
-		next = time.Now().Add(retryInterval)
-	}
-	d.setTimer(earliest(d.noted, next))
-}
-
-// handleRuns handles what is due at a time, and returns when it is to be called again.
-func (d *deadlines) handleRuns(now time.Time) (next time.Time, err error) {
-	next = now.Add(maxTimerDelay)
-	var handling sync.WaitGroup
-	var mu sync.Mutex
-	for row, err := range eachRow(d.engine.rows.Due, (*runlist.Row).Due) {
-		if err != nil {
-			return next, err
-		}
-		if due := row.Due(); due.After(now) {
-			next = earliest(next, due)
-			break
-		}
-		handling.Add(1)
-		d.passed.add(func() {
-			defer handling.Done()
-			if wait := d.engine.handleDeadlines(row.ID, now); wait > 0 {
-				mu.Lock()
-				defer mu.Unlock()
-				next = earliest(next, time.Now().Add(wait))
-			}
-		})
-	}
-	handling.Wait()
-	return next, nil
-}
 
 // handleDeadlines expires the questions of a run that are due, and ends its sleeps. If that
 // can't be recorded, it returns how long to wait before another attempt.

@@ -114,7 +114,7 @@ func (r *trackedRun) stopGenerator(cause error) {
 	r.worker.generator.Stop(cause)
 	r.worker.observeReplay(false) // if the replay was still in progress
 	r.worker = nil
-	r.updateEvictionQueue()
+	r.updateEviction()
 }
 
 // maxTextBytes bounds an error or a title that is shown to people.
@@ -126,14 +126,16 @@ func truncateText(text string) string { return humanize.TruncateBytes(text, maxT
 // generator has been stopped. If the engine closes before that, the next process
 // resumes the run or marks it interrupted. Callers hold mu.
 func (r *trackedRun) recordEndLater(f runlog.Finished) {
-	if !r.endPending {
-		r.endPending = true
-		go func() {
-			r.retryInBackground(func() error { return r.tryRecordEnd(f) })
-			r.mu.Lock()
-			defer r.mu.Unlock()
+	if r.endPending {
+		return
+	}
+	r.endPending = true
+	r.retryLater(func() error {
+		err := r.tryRecordEnd(f)
+		if !IsTransient(err) || r.engine.acceptCtx.Err() != nil {
 			r.endPending = false // after a permanent failure, the run can be ended again
 			r.setInactive(true)  // ended or not, the run has no generator
-		}()
-	}
+		}
+		return err
+	})
 }

@@ -10,6 +10,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"iter"
 	"log/slog"
 	"sync"
 	"sync/atomic"
@@ -21,6 +22,9 @@ import (
 	"github.com/photon-beam/beam/internal/budget"
 	"github.com/photon-beam/beam/internal/engine/files"
 	"github.com/photon-beam/beam/internal/engine/keyring"
+	"github.com/photon-beam/beam/internal/engine/pages"
+	"github.com/photon-beam/beam/internal/engine/retention"
+	"github.com/photon-beam/beam/internal/engine/schedule"
 	"github.com/photon-beam/beam/internal/recording"
 	"github.com/photon-beam/beam/internal/runlist"
 	"github.com/photon-beam/beam/internal/runlog"
@@ -92,11 +96,12 @@ type Engine struct {
 	residents     *residents
 	watchers      watchers
 	unanswerable  unanswerableAsks
-	promises      promises
-	evictionQueue evictionQueue
-	resumes       resumeQueue
+	keeper        *retention.Keeper
+	evictor       *evictor
+	resumes       schedule.Queue // of runs whose turn may have come
+	retries       schedule.Retries
 	exclusive     exclusiveRuns
-	deadlines     deadlines
+	deadlines     *schedule.Deadlines
 	stalledWrites stalledWrites
 	messages      *recording.Recorder
 	followers     atomic.Int64 // streams, pages and calls
@@ -108,7 +113,6 @@ type Engine struct {
 	onSample      func(askID string) // see OnSample
 	onAsk         func(askID string) // see OnAsk
 	runURL        func(run string) string
-	deletions     deletions
 
 	ctx           context.Context // of the engine's own operations
 	cancel        context.CancelCauseFunc
@@ -125,9 +129,8 @@ func New(o Options) *Engine {
 	e := &Engine{
 		photons: o.Photons, log: o.Log, ephemeral: o.Ephemeral, skipSleeps: o.SkipSleeps,
 		allowAll: o.AllowAll, offers: o.Offers, program: o.Program, policy: o.Policy, limits: o.Limits.withDefaults(), audit: o.Audit, logger: o.Logger,
-		keys:    keyring.New(o.KeyDir),
-		resumes: resumeQueue{retries: make(map[*resumeAttempt]*time.Timer)},
-		meter:   o.Meter, tracer: o.Tracer, supervisor: o.Supervisor, runURL: o.RunURL, people: o.People,
+		keys:  keyring.New(o.KeyDir),
+		meter: o.Meter, tracer: o.Tracer, supervisor: o.Supervisor, runURL: o.RunURL, people: o.People,
 	}
 	e.rows = o.Rows
 	if s, ok := o.Log.(runlist.Store); ok && e.rows == nil {
@@ -137,7 +140,8 @@ func New(o Options) *Engine {
 		m := runlist.NewMemory(o.Log, files.Loader(o.Blobs))
 		e.log, e.rows = m, m
 	}
-	e.deadlines.engine, e.exclusive.engine = e, e
+	e.exclusive.engine = e
+	e.evictor = newEvictor(e.limits)
 	e.residents = newResidents(budget.New(budget.Working, e.limits.Working))
 	e.uploads, e.disk = budget.New(budget.Uploads, e.limits.Uploads), budget.New(budget.Disk, e.limits.Disk)
 	if e.program == nil {
@@ -149,11 +153,13 @@ func New(o Options) *Engine {
 	if e.tracer == nil {
 		e.tracer = noopTracer{}
 	}
-	e.evictionQueue.wake = make(chan struct{}, 1)
 	if e.logger == nil {
 		e.logger = slog.New(slog.DiscardHandler)
 	}
 	e.files = files.New(o.Blobs, e.log, e.disk, e.logger)
+	e.keeper = e.newKeeper()
+	due := func() iter.Seq2[*runlist.Row, error] { return pages.Each(e.rows.Due, (*runlist.Row).Due) }
+	e.deadlines = schedule.NewDeadlines(due, e.handleDeadlines, e.logger)
 	var recordings recording.Store // none, if nothing is to be on disk
 	if !o.Ephemeral {
 		recordings = o.Blobs
@@ -178,7 +184,7 @@ func (e *Engine) Cancel(ctx context.Context, caller generators.Caller, id, surfa
 	if err != nil {
 		return err
 	}
-	ended := r.hasEnded()
+	ended := r.ended.Load()
 	if err := r.stopRun(caller, surface); err != nil || ended {
 		return err
 	}
@@ -211,10 +217,10 @@ func (e *Engine) Closing() <-chan struct{} { return e.closing }
 // if some haven't two seconds after they were stopped.
 func (e *Engine) Close(ctx context.Context) error {
 	e.stopAccepting()
-	e.resumes.queueAllRetries()
+	e.retries.Close()
 	e.residents.stopAccepting()
 	e.residents.waitIdle(ctx)
-	e.deadlines.stop()
+	e.deadlines.Stop()
 	for _, r := range e.residents.all() {
 		if err := r.suspendOrInterrupt(); err != nil {
 			e.logger.Error("suspending a run", "run", r.id, "err", err)

@@ -6,6 +6,7 @@ import (
 
 	"github.com/photon-beam/beam/internal/budget"
 	"github.com/photon-beam/beam/internal/engine/journal"
+	"github.com/photon-beam/beam/internal/engine/retention"
 	"github.com/photon-beam/beam/internal/runlog"
 	"github.com/photon-beam/beam/internal/runlog/blob"
 )
@@ -24,7 +25,7 @@ var (
 	ErrRunNotEnded          = errors.New("this run has not ended; stop it first")
 	ErrRunInUse             = errors.New("someone is reading this run; try again later")
 	ErrClosing              = errors.New("no new runs are accepted, because Beam is shutting down")
-	ErrDeletionPaused       = errors.New("a backup is in progress; try again when it has finished") // see [Engine.PauseDeletion]
+	ErrDeletionPaused       = retention.ErrPaused // see [Engine.PauseDeletion]
 )
 
 // isSuperseded reports whether an append failed because another process has

@@ -1,7 +1,8 @@
 package engine
 
 import (
-	"container/list"
+	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -9,106 +10,26 @@ import (
 )
 
 // A durable run that waits or sleeps need not be in memory, because its log has all that
-// it did. It is resident while its generator waits in this process. Evicting it stops
-// the generator; settling one of its questions, or the end of a sleep, resumes it.
+// it did. Evicting it stops the generator; settling one of its questions, or the end of a sleep,
+// resumes it.
 
-// An evictionQueue has the runs that could be evicted. In each list, the one that has
-// waited longest is first.
-type evictionQueue struct {
-	mu   sync.Mutex
-	runs list.List     // of *evictableRun: evicted after a while, or if there are too many
-	soon list.List     // of *evictableRun: evicted as soon as they are idle
-	wake chan struct{} // has a token if runs are to be evicted now or soon
+// An evictor finds the runs to evict among those that wait in memory. Its methods may be called
+// from several goroutines.
+type evictor struct {
+	limits Limits
+	wake   chan struct{} // has a token if runs are to be evicted now or soon
+
+	mu      sync.Mutex // guards waiting
+	waiting map[*trackedRun]idleness
 }
 
-// An evictableRun is a run that could be evicted.
-type evictableRun struct {
-	*trackedRun
-	queue      *list.List // the list that it is in
-	lastActive time.Time  // when its last entry was applied
-	// idleAfter is how long after that it may still be working although it waits: it may
-	// report progress in the meantime.
-	idleAfter time.Duration
-}
-
-func (i *evictableRun) isRecentlyActive(now time.Time) bool {
-	return now.Sub(i.lastActive) < i.idleAfter
-}
-
-// isEvictable reports whether the run's generator could be evicted, as far as its
-// calls show: it waits for answers or sleeps, no step is running, whose effect would be
-// repeated, and a replay has reached every open question and sleep. Only evict checks
-// whether goroutines of the generator are working. Callers hold mu.
-func (r *trackedRun) isEvictable() bool {
-	w := r.worker
-	if w == nil || r.State != Waiting && r.State != Sleeping || !r.Start.Durable {
-		return false
-	}
-	if len(w.runningSteps) > 0 || w.stalledCount > 0 {
-		return false
-	}
-	return len(w.calls) == len(r.Asks)+len(r.Sleeps)
-}
-
-// idleAfter returns how long after its last entry an evictable run may still be working.
-// Callers hold mu.
-func (r *trackedRun) idleAfter() time.Duration {
-	concurrent, last := false, r.worker.calls[0]
-	for _, c := range r.worker.calls {
-		concurrent = concurrent || c.Concurrent
-		if c.seq > last.seq {
-			last = c
-		}
-	}
-	switch {
-	case concurrent: // it had started goroutines before it asked
-		return concurrentIdleAfter
-	case r.engine.limits.ReplayAlways && !last.More:
-		return 0
-	}
-	return idleAfter
-}
-
-// updateEvictionQueue adds the run to the evictable ones or removes it, after a change
-// of the run. Callers hold r.mu.
-func (r *trackedRun) updateEvictionQueue() {
-	q := &r.engine.evictionQueue
-	evictable := r.isEvictable()
-	if !evictable && r.evictionElem == nil {
-		return
-	}
-	queue := &q.runs
-	if r.engine.limits.ReplayAlways || r.sleepsLong() {
-		queue = &q.soon
-	}
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	active := q.remove(r) // while it waited
-	if !evictable {
-		return
-	}
-	i := &evictableRun{r, queue, time.Now(), r.idleAfter()}
-	if active {
-		i.idleAfter = concurrentIdleAfter
-	}
-	r.evictionElem = queue.PushBack(i)
-	if queue == &q.soon || q.runs.Len() > r.engine.limits.MaxResident {
-		select {
-		case q.wake <- struct{}{}:
-		default:
-		}
-	}
-}
-
-// remove removes a run, if it is there, and reports whether it was. Callers hold both
-// mutexes.
-func (q *evictionQueue) remove(r *trackedRun) bool {
-	if r.evictionElem == nil {
-		return false
-	}
-	r.evictionElem.Value.(*evictableRun).queue.Remove(r.evictionElem)
-	r.evictionElem = nil
-	return true
+// An idleness says since when a run could be evicted.
+type idleness struct {
+	since time.Time // when its last entry was applied
+	// after is how long after that the run may still be working although it waits: it may report
+	// progress in the meantime.
+	after time.Duration
+	soon  bool // it is evicted as soon as it is idle
 }
 
 // A waiting run counts as working for idleAfter after its last entry, or for
@@ -118,76 +39,150 @@ const (
 	idleAfter           = 100 * time.Millisecond
 )
 
-// evictIdleRuns evicts runs that have waited for long, or of which there are too
-// many, until the engine closes.
-func (e *Engine) evictIdleRuns() {
-	t := time.NewTicker(min(max(e.limits.EvictAfter/4, concurrentIdleAfter), time.Minute))
-	defer t.Stop()
-	soon := time.NewTimer(idleAfter)
-	defer soon.Stop()
-	for {
+func newEvictor(l Limits) *evictor {
+	return &evictor{limits: l, wake: make(chan struct{}, 1), waiting: make(map[*trackedRun]idleness)}
+}
+
+// add adds a run that could be evicted, or notes that it was active.
+func (x *evictor) add(r *trackedRun, i idleness) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if _, active := x.waiting[r]; active { // while it waited
+		i.after = concurrentIdleAfter
+	}
+	x.waiting[r] = i
+	if i.soon || len(x.waiting) == x.limits.MaxResident+1 { // otherwise run looks again anyway
 		select {
-		case <-e.closing:
-			return
-		case <-t.C:
-		case <-soon.C:
-		case <-e.evictionQueue.wake:
-		}
-		idle, more := e.evictionQueue.selectRuns(time.Now(), e.limits.MaxResident, e.limits.EvictAfter)
-		if more {
-			soon.Reset(idleAfter)
-		}
-		for _, r := range idle {
-			r.evict()
+		case x.wake <- struct{}{}:
+		default:
 		}
 	}
 }
 
-// selectRuns returns the runs to evict: those of q.soon that are idle, those that have
-// waited for maxWait and, if more than maxRuns remain, those that have waited longest.
-// more reports whether others are to be evicted soon, which may still be working.
-func (q *evictionQueue) selectRuns(now time.Time, maxRuns int, maxWait time.Duration) (selected []*trackedRun, more bool) {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	for e := q.soon.Front(); e != nil; e = e.Next() {
-		r := e.Value.(*evictableRun)
-		if r.isRecentlyActive(now) {
+func (x *evictor) remove(r *trackedRun) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	delete(x.waiting, r)
+}
+
+// count returns the number of runs that could be evicted.
+func (x *evictor) count() int {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return len(x.waiting)
+}
+
+// isIdle reports whether a run is in the evictor, and isn't working.
+func (x *evictor) isIdle(r *trackedRun, now time.Time) bool {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	i, ok := x.waiting[r]
+	return ok && now.Sub(i.since) >= i.after
+}
+
+// run evicts runs that have waited for long, or of which there are too many, until closing is
+// closed.
+func (x *evictor) run(closing <-chan struct{}) {
+	regularly := min(max(x.limits.EvictAfter/4, concurrentIdleAfter), time.Minute)
+	t := time.NewTimer(idleAfter)
+	defer t.Stop()
+	for {
+		select {
+		case <-closing:
+			return
+		case <-t.C:
+		case <-x.wake:
+		}
+		due, more := x.due(time.Now())
+		for _, r := range due {
+			r.evict()
+		}
+		if more {
+			t.Reset(idleAfter)
+		} else {
+			t.Reset(regularly)
+		}
+	}
+}
+
+// due returns the runs to evict, those first that have waited longest. more reports whether
+// others are to be evicted soon, which may still be working.
+func (x *evictor) due(now time.Time) (due []*trackedRun, more bool) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	oldest := slices.SortedFunc(maps.Keys(x.waiting), func(a, b *trackedRun) int { return x.waiting[a].since.Compare(x.waiting[b].since) })
+	tooMany := len(oldest) - x.limits.MaxResident
+	for _, r := range oldest {
+		i := x.waiting[r]
+		waited := now.Sub(i.since)
+		switch {
+		case !i.soon && tooMany <= 0 && waited < x.limits.EvictAfter: // it may stay
+		case waited < i.after:
 			more = true
-			continue
+		default:
+			due = append(due, r)
+			tooMany--
 		}
-		selected = append(selected, r.trackedRun)
 	}
-	maxRuns -= len(selected)
-	for e := q.runs.Front(); e != nil; e = e.Next() {
-		r := e.Value.(*evictableRun)
-		waited := now.Sub(r.lastActive)
-		tooMany := q.runs.Len()-len(selected) > maxRuns
-		if waited < maxWait && (!tooMany || r.isRecentlyActive(now)) {
-			return selected, more || tooMany
-		}
-		selected = append(selected, r.trackedRun)
+	return due, more
+}
+
+// isEvictable reports whether the generator could be evicted, as far as its
+// calls show: it waits for answers or sleeps, no step is running, whose effect would be
+// repeated, and a replay has reached every open question and sleep. Only evict checks
+// whether goroutines of the generator are working. Callers hold mu.
+func (w *worker) isEvictable() bool {
+	return w != nil && w.Start.Durable && (w.State == Waiting || w.State == Sleeping) && len(w.runningSteps) == 0 && w.stalledCount == 0 &&
+		len(w.calls) == len(w.Asks)+len(w.Sleeps)
+}
+
+// minEvictedSleep is the shortest rest of a sleep for which a run is evicted: for less,
+// a replay isn't worth the memory.
+const minEvictedSleep = time.Second
+
+// idleness returns since when an evictable run waits. Callers hold mu.
+func (w *worker) idleness() idleness {
+	now, always := time.Now(), w.engine.limits.ReplayAlways
+	i := idleness{since: now, after: idleAfter, soon: always || w.State == Sleeping && nextWake(&w.Run).Sub(now) >= minEvictedSleep}
+	last := slices.MaxFunc(w.calls, func(a, b *waitingCall) int { return int(a.seq) - int(b.seq) })
+	switch {
+	case slices.ContainsFunc(w.calls, func(c *waitingCall) bool { return c.Concurrent }): // it had started goroutines before it asked
+		i.after = concurrentIdleAfter
+	case always && !last.More:
+		i.after = 0
 	}
-	return selected, more
+	return i
+}
+
+// updateEviction adds the run to the evictor or removes it, after a change of the run. Callers
+// hold mu.
+func (r *trackedRun) updateEviction() {
+	was := r.evictable
+	if r.evictable = r.worker.isEvictable(); r.evictable {
+		r.engine.evictor.add(r, r.worker.idleness())
+	} else if was {
+		r.engine.evictor.remove(r)
+	}
 }
 
 // evict suspends the run's generator and frees its memory, unless the run has become
-// active since it was selected.
+// active since it was due.
 func (r *trackedRun) evict() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	w := r.worker
-	// The run may have been answered since it was selected, or have events in its
-	// batch. With an empty batch there is nothing to append here.
-	if !r.isEvictable() || r.evictionElem.Value.(*evictableRun).isRecentlyActive(time.Now()) || len(w.batch.entries) > 0 {
+	// The run may have been answered since, or have events in its batch. With an empty batch there
+	// is nothing to append here.
+	if !w.isEvictable() || !r.engine.evictor.isIdle(r, time.Now()) || len(w.batch.entries) > 0 {
 		return
 	}
 	if w.generator.Working() { // its work would be lost, as only an answer resumes the run
-		r.updateEvictionQueue()
+		r.updateEviction()
 		return
 	}
 	r.timeSpent = r.elapsedTime()
 	w.batch.discard()
 	r.worker = nil
-	r.updateEvictionQueue()
+	r.updateEviction()
 	w.generator.Stop(generators.ErrSuspended)
 }

@@ -62,7 +62,7 @@ func TestFailedRunIsNotResident(t *testing.T) {
 	e, info := newWaitingRun(t, l)
 	r := e.residents.find(info.ID)
 	r.mu.Lock()
-	if e.evictionQueue.runs.Len() != 1 {
+	if e.evictor.count() != 1 {
 		t.Error("a durable run that waits is not evictable")
 	}
 	l.full = true
@@ -71,7 +71,7 @@ func TestFailedRunIsNotResident(t *testing.T) {
 		t.Error("a stop that couldn't be recorded returned no error")
 	}
 	e.workers.Wait()
-	if n := e.evictionQueue.runs.Len(); n != 0 {
+	if n := e.evictor.count(); n != 0 {
 		t.Errorf("%d runs are evictable, but none has a generator", n)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"sync"
 
+	"github.com/photon-beam/beam/internal/engine/pages"
 	"github.com/photon-beam/beam/internal/runlog"
 )
 
@@ -91,7 +92,7 @@ func (x *exclusiveRuns) startNext(k exclusiveKey) {
 		return
 	}
 	e := x.engine
-	e.resumes.pending.add(func() {
+	e.resumes.Add(func() {
 		first, err := e.rows.FirstOf(context.Background(), k.photon, k.key)
 		var r *trackedRun
 		if err == nil && first != nil && first.Queued {
@@ -131,7 +132,7 @@ func (x *exclusiveRuns) resume() error {
 	x.paused = false
 	x.mu.Unlock()
 	done := make(map[exclusiveKey]bool)
-	for row, err := range eachRow(x.engine.rows.Queued, startOf) {
+	for row, err := range pages.Each(x.engine.rows.Queued, pages.StartOf) {
 		if err != nil {
 			return err
 		}

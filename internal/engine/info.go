@@ -143,7 +143,7 @@ func (e *Engine) describe(id string, r *runstate.Run) Info {
 		i.QueuedFor = s.Exclusive
 	}
 	if r.State.Ended() {
-		i.RetainedUntil = e.retainedUntil(id, r)
+		i.RetainedUntil = e.keeper.Until(id, r)
 	}
 	return i
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/audience"
+	"github.com/photon-beam/beam/internal/engine/pages"
 	"github.com/photon-beam/beam/internal/runlist"
 	"github.com/photon-beam/beam/internal/runlog"
 )
@@ -44,9 +45,9 @@ func (e *Engine) rowsOf(c generators.Caller, after Position) iter.Seq2[*runlist.
 	if c.ID == "" {
 		return func(func(*runlist.Row, error) bool) {}
 	}
-	return rowsAfter(func(ctx context.Context, after Position, limit int) ([]*runlist.Row, error) {
+	return pages.After(func(ctx context.Context, after Position, limit int) ([]*runlist.Row, error) {
 		return e.rows.RunsOf(ctx, ownedBy(c), after, limit)
-	}, startOf, after)
+	}, pages.StartOf, after)
 }
 
 // listRun returns a run as lists show it, without its questions. It reports false for a run
@@ -148,7 +149,7 @@ func (e *Engine) openAsks(f runlist.AskFilter, after Position) iter.Seq2[runlist
 	list := func(ctx context.Context, after Position, limit int) ([]runlist.Ask, error) {
 		return e.rows.Asks(ctx, f, after, limit)
 	}
-	return eachPage(list, func(a runlist.Ask) Position { return Position{At: a.AskedAt, ID: a.ID()} }, after)
+	return pages.Items(list, func(a runlist.Ask) Position { return Position{At: a.AskedAt, ID: a.ID()} }, after)
 }
 
 // isListed reports whether a caller's inbox has a question: one that the caller may answer, or
@@ -264,26 +265,4 @@ func (e *Engine) openAskIDs(f runlist.AskFilter) iter.Seq2[string, error] {
 // admits reports whether a caller may answer a question.
 func admits(a runlist.Ask, c generators.Caller) bool {
 	return a.Audience.Admits(c, audience.Starter(a.Run.Start.StartedBy()), usableBy(c, a.Run.Owner()))
-}
-
-// Delete deletes a run that has ended, with its log and files. The error is
-// [ErrRunNotFound], [ErrForbidden], [ErrRunNotEnded], [ErrRunInUse],
-// [ErrDeletionPaused], or the log's.
-func (e *Engine) Delete(caller generators.Caller, id string) error {
-	r, err := e.findRun(caller, id)
-	switch {
-	case err != nil:
-		return err
-	case !r.hasEnded():
-		return ErrRunNotEnded
-	}
-	end, err := e.deletions.begin()
-	if err != nil {
-		return err
-	}
-	defer end()
-	if r.readerCount.Load() > 0 {
-		return ErrRunInUse
-	}
-	return e.deleteRun(r)
 }

@@ -58,7 +58,7 @@ func (w *worker) recordStep(e *generators.Stepped) error {
 		return err
 	}
 	w.runningSteps = slices.Delete(w.runningSteps, i, i+1)
-	w.updateEvictionQueue()
+	w.updateEviction()
 	return nil
 }
 
@@ -87,7 +87,7 @@ func (w *worker) handleStep(c *generators.Call) error {
 	}
 	goroutine := w.generator.Goroutine()
 	w.runningSteps = append(w.runningSteps, runningStep{call: c, goroutine: goroutine})
-	w.updateEvictionQueue()
+	w.updateEviction()
 	return w.supersedeAttempt(goroutine, c, false)
 }
 

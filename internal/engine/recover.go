@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/photon-beam/beam/internal/engine/files"
+	"github.com/photon-beam/beam/internal/engine/pages"
 	"github.com/photon-beam/beam/internal/runlist"
 	"github.com/photon-beam/beam/internal/runlog"
 )
@@ -16,8 +17,8 @@ import (
 // photon, which is logged. So are runs that can't be read.
 func (e *Engine) Recover(ctx context.Context) error {
 	defer func() {
-		go e.enforceRetention()
-		go e.evictIdleRuns()
+		go e.keeper.Run(e.closing)
+		go e.evictor.run(e.closing)
 	}()
 	var unreadable map[string]error
 	if m, ok := e.rows.(*runlist.Memory); ok {
@@ -36,7 +37,7 @@ func (e *Engine) Recover(ctx context.Context) error {
 	if err := e.deleteKeysOfEndedRuns(ctx); err != nil {
 		e.logger.Error("deleting the keys of ended runs", "err", err)
 	}
-	for row, err := range eachRow(e.rows.Unfinished, startOf) {
+	for row, err := range pages.Each(e.rows.Unfinished, pages.StartOf) {
 		if err != nil {
 			return err
 		}
@@ -44,7 +45,7 @@ func (e *Engine) Recover(ctx context.Context) error {
 			e.logUnreadableRun(row.ID, err)
 		}
 	}
-	e.deadlines.start()
+	e.deadlines.Start()
 	if err := e.exclusive.resume(); err != nil {
 		return err
 	}
@@ -74,12 +75,6 @@ func (e *Engine) warnMissingPhotons(ctx context.Context) error {
 
 func (e *Engine) logUnreadableRun(id string, err error) {
 	e.logger.Error("skipping an unreadable run", "run", id, "err", err)
-}
-
-func (r *trackedRun) hasEnded() bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.State.Ended()
 }
 
 // recoverRun resumes a durable run that is unfinished; load ends others.

@@ -31,7 +31,7 @@ func (w *worker) replayCall(c *generators.Call) (recorded bool, err error) {
 	} else if w.FindAsk(past.Seq()) != nil || w.FindSleep(past.Seq()) != nil {
 		w.calls = append(w.calls, &waitingCall{Call: c, seq: past.Seq()})
 		c.HandleWithdraw(func(reason string) { w.withdrawCall(c, reason) })
-		w.updateEvictionQueue()
+		w.updateEviction()
 	}
 	return true, nil
 }

@@ -5,10 +5,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/engine/journal"
 	"github.com/photon-beam/beam/internal/engine/replay"
+	"github.com/photon-beam/beam/internal/engine/schedule"
 	"github.com/photon-beam/beam/internal/runlog"
 )
 
@@ -22,8 +24,28 @@ func (r *trackedRun) canResume() bool {
 	return r.worker == nil && !r.resuming && !r.endPending && r.Start.Durable && !r.State.Ended() && r.photon != nil
 }
 
+// The bounds of the wait before the next attempt to resume a run.
+const (
+	minRetryWait = time.Second
+	maxRetryWait = time.Minute
+)
+
+// queueResume queues the run to be resumed, however many are answered at once. Attempts
+// continue until the engine closes, since a log that can't be read or written now may recover; the
+// next process then resumes the run. The first, second, fourth, eighth failure and so on are
+// logged. Callers hold mu.
+func (r *trackedRun) queueResume() {
+	r.resuming = true
+	e := r.engine
+	e.retries.Add(schedule.Job{Try: r.tryResume, Wait: minRetryWait, MaxWait: maxRetryWait, Failed: func(tries int, err error) {
+		if tries&(tries-1) == 0 && e.acceptCtx.Err() == nil {
+			e.logger.Error("resuming a run failed; will retry", "run", r.id, "attempt", tries, "err", err)
+		}
+	}})
+}
+
 // tryResume resumes the run from its log. If it returns an error, the run is still
-// marked as resuming, and the caller must retry.
+// marked as resuming, and tries again.
 func (r *trackedRun) tryResume() (err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -1,46 +1,94 @@
 package engine
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"sync"
 	"time"
 
-	"golang.org/x/sync/errgroup"
-
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/engine/keyring"
+	"github.com/photon-beam/beam/internal/engine/pages"
+	"github.com/photon-beam/beam/internal/engine/retention"
 	"github.com/photon-beam/beam/internal/runlist"
-	"github.com/photon-beam/beam/internal/runstate"
+	"github.com/photon-beam/beam/internal/runlog/blob"
 )
 
-// burstFactor times Limits.MaxFinished is the number of finished runs above which even
-// those within Limits.RetainAtLeast, or with a promised retention, are deleted.
-const burstFactor = 10
-
-// enforceRetention deletes finished runs that are too old, or of which there are too
-// many, until the engine closes. It runs periodically rather than when a run ends,
-// because runs are kept for Limits.RetainAtLeast in any case, except in a burst.
-// The finished runs beyond the limits are therefore those that ended within
-// RetainAtLeast and a quarter of it, those with a promised retention, at most
-// burstFactor times MaxFinished in all, and those that are being read.
-func (e *Engine) enforceRetention() {
-	tick := time.NewTicker(min(max(e.limits.RetainAtLeast/4, time.Second), time.Minute))
-	defer tick.Stop()
-	for {
-		select {
-		case <-e.closing:
-			return
-		case <-tick.C:
-		}
-		e.deleteOldRuns()
-	}
-}
+// What is said of retention; see package retention.
+type (
+	PruneCriteria = retention.Criteria
+	PrunedRun     = retention.Run
+)
 
 // MaxRetention bounds the retention that can be promised for a run; see
 // [StartRequest.RetainFor] and [Engine.RetainAfterEnd].
-const MaxRetention = time.Hour
+const MaxRetention = retention.MaxPromise
+
+// newKeeper returns what keeps the engine's finished runs.
+func (e *Engine) newKeeper() *retention.Keeper {
+	l := e.limits
+	return &retention.Keeper{
+		Limits: retention.Limits{
+			MaxPerOwner: l.MaxFinishedPerOwner, MaxRuns: l.MaxFinished, MaxBytes: l.MaxFinishedBytes, Longest: l.RetainFor, Shortest: l.RetainAtLeast,
+		},
+		Ended:     endedRows(e.rows),
+		Size:      e.files.Size,
+		InUse:     e.isRead,
+		DeleteRun: e.deleteUnread,
+		Logger:    e.logger,
+	}
+}
+
+func endedRows(rows runlist.Rows) func() iter.Seq2[*runlist.Row, error] {
+	return func() iter.Seq2[*runlist.Row, error] { return pages.Each(rows.Ended, pages.EndOf) }
+}
+
+// isRead reports whether somebody reads a run.
+func (e *Engine) isRead(id string) bool {
+	r := e.residents.find(id)
+	return r != nil && r.readerCount.Load() > 0
+}
+
+// Prune deletes finished runs, with their logs and files, and returns them, oldest first. If
+// dryRun is set, it only returns them. It keeps unfinished runs, runs that are
+// being read, and runs with a promised retention; see [StartRequest.RetainFor]
+// and [Engine.RetainAfterEnd]. The error is [ErrDeletionPaused], the log's, or
+// the file system's.
+func (e *Engine) Prune(c PruneCriteria, dryRun bool) ([]PrunedRun, error) {
+	return e.keeper.Prune(c, dryRun)
+}
+
+// PruneLog is [Engine.Prune] for a log that no engine uses. keyDir is the folder
+// of the runs' keys. Of the promised retentions, only those in the log count.
+func PruneLog(ctx context.Context, l runlist.Store, blobs *blob.Store, keyDir string, c PruneCriteria, dryRun bool) ([]PrunedRun, error) {
+	var failed error // to measure a run's files
+	keys := keyring.New(keyDir)
+	k := retention.Keeper{
+		Limits: retention.Limits{Longest: MaxRetention},
+		Ended:  endedRows(l),
+		Size: func(run string) int64 {
+			n, err := blobs.RunSize(run)
+			failed = errors.Join(failed, err)
+			return n
+		},
+		DeleteRun: func(run string) (bool, error) {
+			if failed != nil {
+				return false, failed
+			}
+			if err := l.Delete(ctx, run); err != nil {
+				return false, err
+			}
+			return true, errors.Join(blobs.DeleteRun(run), keys.Delete(run))
+		},
+	}
+	pruned, err := k.Prune(c, dryRun)
+	if err == nil {
+		err = failed
+	}
+	return pruned, err
+}
 
 // RetainAfterEnd keeps a run for a time after its end, at most [MaxRetention],
 // however many other runs end: a client has the run's id and will come back for
@@ -50,99 +98,41 @@ func (e *Engine) RetainAfterEnd(caller generators.Caller, id string, after time.
 	if _, err := e.findRun(caller, id); err != nil {
 		return err
 	}
-	e.promises.add(id, min(after, MaxRetention))
+	e.keeper.Promise(id, after)
 	return nil
 }
 
-// promises are how long runs are retained after their ends, by their ids; see
-// [Engine.RetainAfterEnd]. The methods may be called from several goroutines. The zero value has
-// none.
-type promises struct {
-	mu    sync.Mutex
-	after map[string]time.Duration
-}
-
-func (p *promises) add(run string, after time.Duration) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.after == nil {
-		p.after = make(map[string]time.Duration)
+// Delete deletes a run that has ended, with its log and files. The error is
+// [ErrRunNotFound], [ErrForbidden], [ErrRunNotEnded], [ErrRunInUse],
+// [ErrDeletionPaused], or the log's.
+func (e *Engine) Delete(caller generators.Caller, id string) error {
+	r, err := e.findRun(caller, id)
+	switch {
+	case err != nil:
+		return err
+	case !r.ended.Load():
+		return ErrRunNotEnded
 	}
-	p.after[run] = max(p.after[run], after)
-}
-
-func (p *promises) get(run string) time.Duration {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.after[run]
-}
-
-func (p *promises) forget(run string) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	delete(p.after, run)
+	if deleted, err := e.keeper.Delete(id); deleted || err != nil {
+		return err
+	}
+	return ErrRunInUse
 }
 
 // Discard deletes a run that has ended, with its log and files, unless somebody reads it
 // or a backup is in progress. It does nothing if there is no such run.
 func (e *Engine) Discard(caller generators.Caller, id string) error {
-	r, err := e.findRun(caller, id)
-	if err != nil || !r.hasEnded() {
-		return nil
-	}
-	end, err := e.deletions.begin()
-	if err != nil {
-		return nil
-	}
-	defer end()
-	if r.readerCount.Load() > 0 {
-		return nil
-	}
-	return e.deleteRun(r)
-}
-
-// deleteOldRuns deletes the finished runs that the limits don't allow to keep. If
-// deletion is paused or fails, it returns, and the next call tries again.
-func (e *Engine) deleteOldRuns() {
-	end, err := e.deletions.begin()
-	if err != nil {
-		return
-	}
-	defer end()
-	if err := e.deleteUnretained(time.Now()); err != nil {
-		e.logger.Error("deleting runs", "err", err)
-	}
-}
-
-func (e *Engine) deleteUnretained(now time.Time) error {
-	countByOwner := make(map[string]int) // one owner's runs never displace another's
-	var bytes int64
-	deletions, ctx := errgroup.WithContext(context.Background())
-	deletions.SetLimit(maxDeletions)
-	i := 0
-	for row, err := range eachRow(e.rows.Ended, endOf) {
-		if err != nil || ctx.Err() != nil {
-			return cmp.Or(deletions.Wait(), err)
-		}
-		countByOwner[row.Owner()]++
-		if e.limits.MaxFinishedBytes > 0 {
-			bytes += e.storedBytes(row)
-		}
-		tooMany := countByOwner[row.Owner()] > e.limits.MaxFinishedPerOwner || i >= e.limits.MaxFinished || bytes > e.limits.MaxFinishedBytes && e.limits.MaxFinishedBytes > 0
-		tooMany = tooMany && !now.Before(e.retainedUntil(row.ID, &row.Run)) || i >= burstFactor*e.limits.MaxFinished
-		i++
-		if tooMany || now.Sub(row.EndedAt) > e.limits.RetainFor {
-			deletions.Go(func() error {
-				_, err := e.deleteUnread(row.ID)
-				return err
-			})
+	err := e.Delete(caller, id)
+	for _, cause := range []error{ErrRunNotFound, ErrForbidden, ErrRunNotEnded, ErrRunInUse, ErrDeletionPaused} {
+		if errors.Is(err, cause) {
+			return nil
 		}
 	}
-	return deletions.Wait()
+	return err
 }
 
-// deleteUnread deletes a run that has ended, unless somebody reads it, and reports whether it
-// did.
+// deleteUnread deletes a run that has ended, with its log and its files, unless somebody reads it,
+// and reports whether it did. If the log can't be deleted, it deletes nothing.
 func (e *Engine) deleteUnread(id string) (deleted bool, err error) {
 	r, err := e.load(id)
 	switch {
@@ -153,92 +143,30 @@ func (e *Engine) deleteUnread(id string) (deleted bool, err error) {
 	case r.readerCount.Load() > 0:
 		return false, nil
 	}
-	err = e.deleteRun(r)
-	return err == nil, err
-}
-
-// storedBytes returns the approximate size of a run's log and files.
-func (e *Engine) storedBytes(row *runlist.Row) int64 { return row.Bytes + e.files.Size(row.ID) }
-
-// deleteRun deletes a finished run, with its log and its files. If the log can't be
-// deleted, it deletes nothing.
-func (e *Engine) deleteRun(r *trackedRun) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.removed {
-		return nil // it was deleted meanwhile
-	}
 	if err := e.log.Delete(context.Background(), r.id); err != nil {
-		return fmt.Errorf("deleting the log of run %s: %w", r.id, err)
+		return false, fmt.Errorf("deleting the log of run %s: %w", r.id, err)
 	}
 	e.residents.remove(r)
+	e.files.Delete(r.id, r.owner())
 	e.messages.Forget(r.id)
-	e.promises.forget(r.id)
+	e.keeper.Forget(r.id)
 	r.wakeWaiters() // a woken waiter finds that the run has been deleted
 	e.watchers.notify(r.owner())
-	e.files.Delete(r.id, r.owner())
-	return nil
-}
-
-// retainedUntil returns [Info.RetainedUntil] of a run that has ended.
-func (e *Engine) retainedUntil(id string, r *runstate.Run) time.Time {
-	least := r.EndedAt.Add(max(e.limits.RetainAtLeast, e.promises.get(id)))
-	if promised := r.StartedAt.Add(time.Duration(r.Start.RetainFor)); promised.After(least) {
-		least = promised
-	}
-	if most := r.EndedAt.Add(e.limits.RetainFor); least.After(most) {
-		return most
-	}
-	return least
+	return true, nil
 }
 
 // PauseDeletion prevents the deletion of runs, their files and their keys until
 // release is called, so that everything the log refers to stays readable. What
 // is due in the meantime is deleted on release. Runs continue.
 func (e *Engine) PauseDeletion() (release func()) {
-	e.deletions.addPauses(+1)
+	resume := e.keeper.Pause()
 	e.keys.PauseDeletion()
 	return sync.OnceFunc(func() {
-		e.deletions.addPauses(-1)
+		resume()
 		if err := e.keys.ResumeDeletion(); err != nil {
 			e.logger.Error("deleting the keys of ended runs", "err", err)
 		}
 	})
-}
-
-// deletions are those of runs: one caller deletes at a time, and none while they are paused.
-type deletions struct {
-	mu     sync.Mutex // held during a deletion
-	pauses int
-}
-
-// begin begins a deletion, which lasts until end is called, after those in progress. The
-// error is [ErrDeletionPaused]. Callers hold no run's mu, which those take.
-func (d *deletions) begin() (end func(), err error) {
-	d.mu.Lock()
-	if d.pauses > 0 {
-		d.mu.Unlock()
-		return nil, ErrDeletionPaused
-	}
-	return d.mu.Unlock, nil
-}
-
-// tryBegin is begin for callers that don't wait. It reports false if they would have to, or
-// deletions are paused.
-func (d *deletions) tryBegin() (end func(), ok bool) {
-	if !d.mu.TryLock() {
-		return nil, false
-	}
-	if d.pauses > 0 {
-		d.mu.Unlock()
-		return nil, false
-	}
-	return d.mu.Unlock, true
-}
-
-// addPauses adds to the number of pauses, after the deletions in progress.
-func (d *deletions) addPauses(n int) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.pauses += n
 }

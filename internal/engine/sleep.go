@@ -5,6 +5,7 @@ import (
 
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/engine/schedule"
 	"github.com/photon-beam/beam/internal/runlog"
 	"github.com/photon-beam/beam/internal/runstate"
 )
@@ -52,17 +53,7 @@ func (r *trackedRun) endSleep(s *runstate.Sleep) error {
 // nextWake returns when the first of a run's sleeps in progress ends; zero if there is none.
 func nextWake(r *runstate.Run) (first time.Time) {
 	for _, s := range r.Sleeps {
-		first = earliest(first, s.Until)
+		first = schedule.Earliest(first, s.Until)
 	}
 	return first
-}
-
-// minEvictedSleep is the shortest rest of a sleep for which a run is evicted: for less,
-// a replay isn't worth the memory.
-const minEvictedSleep = time.Second
-
-// sleepsLong reports whether the run only sleeps, and long enough to be evicted for it.
-// Callers hold mu.
-func (r *trackedRun) sleepsLong() bool {
-	return r.State == Sleeping && time.Until(nextWake(&r.Run)) >= minEvictedSleep
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/photon-beam/beam/internal/engine/journal"
+	"github.com/photon-beam/beam/internal/engine/schedule"
 	"github.com/photon-beam/beam/internal/runlog"
 )
 
@@ -54,7 +55,7 @@ func (w *worker) addStalled(n int, err error) {
 	}
 	w.stalledCount += n
 	w.updateClock()
-	w.updateEvictionQueue()
+	w.updateEviction()
 	w.engine.stalledWrites.add(w.engine, n, err)
 }
 
@@ -118,24 +119,20 @@ func (s *stalledWrites) add(e *Engine, n int, err error) {
 	}
 }
 
-// retryInBackground calls try, with mu held, until it succeeds, fails for good or the
-// engine closes. It waits for retryInterval before each call.
-func (r *trackedRun) retryInBackground(try func() error) {
-	for {
-		select {
-		case <-r.engine.closing:
-			return
-		case <-time.After(retryInterval):
-		}
+// retryLater calls try, with mu held, again and again after retryInterval, until it succeeds,
+// fails for good or the engine closes.
+func (r *trackedRun) retryLater(try func() error) {
+	r.engine.retries.AddLater(schedule.Job{Wait: retryInterval, MaxWait: retryInterval, Try: func() error {
 		r.mu.Lock()
+		defer r.mu.Unlock()
 		err := try()
-		r.mu.Unlock()
 		switch {
-		case err == nil, errors.Is(err, journal.ErrOver):
-			return
-		case !IsTransient(err):
+		case errors.Is(err, journal.ErrOver):
+			return nil
+		case err != nil && !IsTransient(err):
 			r.engine.logger.Error("retrying a failed append", "run", r.id, "err", err)
-			return
+			return nil
 		}
-	}
+		return err
+	}})
 }

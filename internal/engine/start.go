@@ -121,7 +121,7 @@ func (r *trackedRun) discardFailedStart() {
 	}
 	r.startRefused = true
 	r.setInactive(true)
-	go r.undoStart()
+	r.undoStart()
 }
 
 // recordStart records the start and launches the generator with args, unless the run must
@@ -149,12 +149,12 @@ func (r *trackedRun) recordStart(ctx context.Context, s runlog.Started, client *
 // undoStart deletes a run whose start was refused although it may have been
 // recorded. Until then, its idempotency key stays in use.
 func (r *trackedRun) undoStart() {
-	r.retryInBackground(func() error {
+	r.retryLater(func() error {
 		ctx := r.engine.ctx
 		if err := r.Resolve(ctx); err != nil {
 			return err
 		}
-		end, ok := r.engine.deletions.tryBegin() // another deletion may wait for the run
+		end, ok := r.engine.keeper.TryBegin() // another deletion may wait for the run
 		if !ok {
 			return fmt.Errorf("%w: %w", runlog.ErrUnavailable, ErrDeletionPaused)
 		}

@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"container/list"
 	"crypto/rand"
 	"encoding/hex"
 	"sync"
@@ -57,11 +56,9 @@ type trackedRun struct {
 	startRefused    bool            // the start failed; the run will be deleted
 	holdsKey        bool            // see holdKey
 	pinned          bool            // see updatePin
+	evictable       bool            // see updateEviction
 	// idleTimer is nil if the run has no idle timeout; see Engine.SetIdleTimeout.
 	idleTimer *idleTimeout
-	// evictionElem is the run's element in the list of evictable runs; nil if it
-	// isn't evictable. It is guarded by both mu and the queue's mu.
-	evictionElem *list.Element
 
 	// The residents' mu guards these; see recount.
 	inactive           bool // unfinished, but it can't continue in this process, or not yet
@@ -82,9 +79,7 @@ func (r *trackedRun) newJournal(state runstate.Run) journal.Journal {
 	e := r.engine
 	return journal.New(r.id, state, e.files.OfRun(r.id, r.owner), journal.Hooks{
 		Log: e.log, Load: e.files.Load, Appended: e.meter.EntriesAppended, Apply: r.applyEntry,
-		ResolveLater: func() {
-			go r.retryInBackground(func() error { return r.Resolve(e.ctx) })
-		},
+		ResolveLater: func() { r.retryLater(func() error { return r.Resolve(e.ctx) }) },
 	})
 }
 

@@ -75,7 +75,7 @@ func (r *trackedRun) launchGenerator(caller generators.Caller, client *clientses
 		w.observeReplay(true) // there are no calls to replay
 	}
 	r.updateClock()
-	r.updateEvictionQueue()
+	r.updateEviction()
 	r.engine.workers.Add(1)
 	r.drivers++
 	go w.driveGenerator(endSpan) // not workers.Go, whose frames would double the stack of a waiting run
@@ -125,7 +125,7 @@ func (w *worker) finishDriving(endSpan func(State)) {
 	}
 	if w.worker == w {
 		w.worker = nil
-		w.updateEvictionQueue()
+		w.updateEviction()
 	}
 	w.drivers--
 	if w.drivers == 0 && !w.State.Ended() {
