@@ -114,14 +114,14 @@ func (e *Engine) AnswerShown(ctx context.Context, caller generators.Caller, askI
 		r.mu.Lock()
 		defer r.mu.Unlock()
 		e.residents.countTaken(r, takenFrom)
-		defer e.residents.recountNow(r)
+		defer e.residents.recount(r)
 		return r.recordAnswer(ctx, question, entry)
 	})
 }
 
 // recordAnswer records an answer, unless the question has been settled in the meantime, or
 // isn't this caller's any more. The error may be ErrMustWait. Callers hold mu, and then call
-// recountNow.
+// recount.
 func (r *trackedRun) recordAnswer(ctx context.Context, question *ask.Question, entry runlog.Answered) error {
 	caller, seq := *entry.Caller, entry.AskSeq
 	open := r.FindAsk(seq)

@@ -29,12 +29,8 @@ func (r *trackedRun) applyEntry(e runlog.Entry, own bool) {
 	if err != nil {
 		r.engine.logger.Error("applying a log entry", "run", r.id, "err", err)
 	}
-	from := change.From
-	if from == "" {
-		from = Running // it counts as working since before its start was recorded
-	}
-	if from != r.State || change.From == "" || change.Opened != nil || change.Settled != nil || change.FellAsleep != nil || change.Woke != nil || wasQueued != r.Queued {
-		r.engine.residents.updateState(r, from, r.State)
+	if change.From != r.State || change.Opened != nil || change.Settled != nil || change.FellAsleep != nil || change.Woke != nil || wasQueued != r.Queued {
+		r.engine.residents.recount(r)
 		r.engine.watchers.notify(r.owner())
 		r.updateClock()
 	}
@@ -165,7 +161,7 @@ func (r entryEffects) Finished(_ runlog.Entry, f runlog.Finished) error {
 	r.ended.Store(true) // before the key is deleted
 	r.stopGenerator(generators.ErrStopped)
 	if r.drivers > 0 && !journal.IsGeneratorEnd(f) {
-		r.engine.residents.setReturning(r.trackedRun, true)
+		r.returning = true // applyEntry recounts it
 	}
 	if r.drivers > 0 {
 		r.holdKey()

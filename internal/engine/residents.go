@@ -80,18 +80,15 @@ func (x *residents) forget(id string) {
 // remove removes a run, because it was deleted, or not started. Callers hold r.mu.
 func (x *residents) remove(r *trackedRun) {
 	x.mu.Lock()
-	defer x.mu.Unlock()
 	if x.byID[r.id].Value() != r {
+		x.mu.Unlock()
 		return
 	}
 	delete(x.byID, r.id)
 	delete(x.pinned, r)
+	x.mu.Unlock()
 	r.removed = true
 	x.recount(r)
-	if r.State == Running && !r.inactive {
-		x.workingRuns--
-	}
-	x.notifyIdle()
 }
 
 // updatePin keeps the run in memory if nothing else does, or no longer. Callers hold mu.

@@ -96,17 +96,16 @@ func (x *residents) endStart(r *trackedRun) {
 func (x *residents) add(r *trackedRun, taken bool) error {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	r.counted = taken
-	if x.closed || !taken && !x.working.TryTake(r.owner()) {
-		r.removed = true
-		x.recount(r) // gives it back
-		r.removed = false
-		if x.closed {
-			return ErrClosing
+	switch {
+	case x.closed:
+		if taken {
+			x.working.Add(r.owner(), -1)
 		}
+		return ErrClosing
+	case !taken && !x.working.TryTake(r.owner()):
 		return ErrMustWait
 	}
-	r.counted = true
+	r.counted, r.works = true, true
 	x.insert(r)
 	x.workingRuns++
 	return nil

@@ -25,8 +25,7 @@ type trackedRun struct {
 	id     string
 	photon *generators.Photon // nil if no such photon is registered
 
-	// adopter is the owner if it isn't who started the run. It changes while both mu
-	// and the residents' mu are held.
+	// adopter is the owner if it isn't who started the run. It changes while mu is held.
 	adopter atomic.Pointer[generators.Caller]
 
 	// lost means that the run is to end, because it can't go on; see isLost.
@@ -60,10 +59,11 @@ type trackedRun struct {
 	// idleTimer is nil if the run has no idle timeout; see Engine.SetIdleTimeout.
 	idleTimer *idleTimeout
 
-	// The residents' mu guards these; see recount.
-	inactive           bool // unfinished, but it can't continue in this process, or not yet
-	removed            bool // it was deleted, or not started
-	counted, returning bool
+	// What recount counts.
+	inactive       bool // unfinished, but it can't continue in this process, or not yet
+	removed        bool // it was deleted, or not started
+	returning      bool // it was stopped, and its generator has yet to return
+	works, counted bool
 }
 
 func newTrackedRun(e *Engine, p *generators.Photon, s runlog.Started) *trackedRun {
@@ -107,4 +107,7 @@ func (r *trackedRun) isUsableBy(c generators.Caller) bool { return usableBy(c, r
 
 // setInactive notes that an unfinished run can't continue in this process, or not yet, which
 // doesn't count as working, or that it can. Callers hold mu.
-func (r *trackedRun) setInactive(inactive bool) { r.engine.residents.setInactive(r, inactive) }
+func (r *trackedRun) setInactive(inactive bool) {
+	r.inactive = inactive
+	r.engine.residents.recount(r)
+}

@@ -132,7 +132,8 @@ func (w *worker) finishDriving(endSpan func(State)) {
 		w.masked.Store(nil) // the log has them, as long as there is the key
 	}
 	if w.drivers == 0 && w.State.Ended() {
-		w.engine.residents.setReturning(w.trackedRun, false)
+		w.returning = false
+		w.engine.residents.recount(w.trackedRun)
 	}
 	w.releaseKey()
 	endSpan(w.State)

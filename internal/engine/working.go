@@ -9,73 +9,39 @@ import (
 // Running runs count as working, and against the budget of their owners, unless they are
 // inactive: they can't continue in this process, or not yet.
 
-// recount counts a run among those of its owner that work, or no longer: if it is running
-// and active, or was stopped while its generator has yet to return. Callers hold mu.
+// recount counts a run among those that work, or no longer: if it is running and active. Its owner's
+// budget counts it, too, if it was stopped while its generator has yet to return. Callers hold r.mu.
 func (x *residents) recount(r *trackedRun) {
-	works := r.State == Running && !r.inactive && !r.removed || r.returning
-	if works == r.counted {
-		return
-	}
-	r.counted = works
-	n := int64(1)
-	if !works {
-		n = -1
-	}
-	x.working.Add(r.owner(), n)
-}
-
-// uncount uncounts a run until recount is called. Callers hold mu.
-func (x *residents) uncount(r *trackedRun) {
-	if r.counted {
-		r.counted = false
-		x.working.Add(r.owner(), -1)
-	}
-}
-
-// updateState records a change of a run's state. Callers hold r.mu.
-func (x *residents) updateState(r *trackedRun, from, to State) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	if from == Running && to != Running && !r.inactive {
-		x.workingRuns--
-	} else if from != Running && to == Running && !r.inactive {
-		x.workingRuns++
+	works := r.State == Running && !r.inactive && !r.removed
+	if works != r.works {
+		r.works = works
+		x.workingRuns += sign(works)
 	}
-	x.recount(r)
-	x.notifyIdle()
+	if counts := works || r.returning; counts != r.counted {
+		r.counted = counts
+		x.working.Add(r.owner(), int64(sign(counts)))
+	}
+	if x.workingRuns == 0 && x.allIdle != nil {
+		close(x.allIdle)
+		x.allIdle = nil
+	}
 }
 
-// setInactive excludes an unfinished run from the working runs, or includes it again. Callers
-// hold r.mu.
-func (x *residents) setInactive(r *trackedRun, inactive bool) {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	if r.inactive == inactive {
-		return
+func sign(more bool) int {
+	if more {
+		return 1
 	}
-	r.inactive = inactive
-	if r.State == Running && inactive {
-		x.workingRuns--
-	} else if r.State == Running {
-		x.workingRuns++
-	}
-	x.recount(r)
-	x.notifyIdle()
-}
-
-// setReturning notes that a stopped run has yet to return, or has returned.
-func (x *residents) setReturning(r *trackedRun, returning bool) {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	r.returning = returning
-	x.recount(r)
+	return -1
 }
 
 // changeOwner calls change, which makes another caller the owner of a run. Callers hold r.mu.
 func (x *residents) changeOwner(r *trackedRun, change func()) {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	x.uncount(r)
+	if r.counted {
+		r.counted = false
+		x.working.Add(r.owner(), -1)
+	}
 	change()
 	x.recount(r)
 }
@@ -85,14 +51,6 @@ func (x *residents) stopAccepting() {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	x.closed = true
-}
-
-// notifyIdle wakes waitIdle if no run is working. Callers hold mu.
-func (x *residents) notifyIdle() {
-	if x.workingRuns == 0 && x.allIdle != nil {
-		close(x.allIdle)
-		x.allIdle = nil
-	}
 }
 
 // waitIdle waits until no run is working or ctx ends.
@@ -152,10 +110,8 @@ func (x *residents) inTurn(ctx context.Context, r *trackedRun, try func(takenFro
 }
 
 // countTaken counts a run as the one that was taken from an owner's budget, if any, until
-// recountNow is called.
+// recount is called. Callers hold r.mu.
 func (x *residents) countTaken(r *trackedRun, owner string) {
-	x.mu.Lock()
-	defer x.mu.Unlock()
 	switch {
 	case owner == "":
 	case r.counted || r.owner() != owner: // another caller has adopted the run in the meantime
@@ -165,21 +121,12 @@ func (x *residents) countTaken(r *trackedRun, owner string) {
 	}
 }
 
-// countAhead counts a run as working that an answer would let work, until recountNow is
+// countAhead counts a run as working that an answer would let work, until recount is
 // called. It reports whether its owner may have one more. Callers hold r.mu.
 func (x *residents) countAhead(r *trackedRun) bool {
 	if r.State != Waiting || len(r.Asks) > 1 || len(r.Sleeps) > 0 {
 		return true
 	}
-	x.mu.Lock()
-	defer x.mu.Unlock()
 	r.counted = r.counted || x.working.TryTake(r.owner())
 	return r.counted
-}
-
-// recountNow is recount for callers that don't hold mu.
-func (x *residents) recountNow(r *trackedRun) {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	x.recount(r)
 }
