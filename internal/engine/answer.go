@@ -13,10 +13,13 @@ import (
 	"github.com/photon-beam/beam/internal/runlog"
 )
 
+// questions answer and withdraw questions. The methods may be called from several goroutines.
+type questions struct{ *core }
+
 // OpenAsk returns an open question. The error is [ErrAskNotFound], [ErrForbidden],
 // [ErrSettled] if the question is no longer open, or the log's.
-func (e *Engine) OpenAsk(ctx context.Context, caller generators.Caller, askID string) (OpenAsk, error) {
-	r, seq, err := e.findAsk(ctx, caller, askID)
+func (x questions) OpenAsk(ctx context.Context, caller generators.Caller, askID string) (OpenAsk, error) {
+	r, seq, err := x.findAsk(ctx, caller, askID)
 	if err != nil {
 		return OpenAsk{}, err
 	}
@@ -30,42 +33,23 @@ func (e *Engine) OpenAsk(ctx context.Context, caller generators.Caller, askID st
 
 // Question returns a question that is or was asked. The error is [ErrAskNotFound],
 // [ErrForbidden], or the log's.
-func (e *Engine) Question(ctx context.Context, caller generators.Caller, askID string) (*ask.Question, error) {
-	r, seq, err := e.findAsk(ctx, caller, askID)
+func (x questions) Question(ctx context.Context, caller generators.Caller, askID string) (*ask.Question, error) {
+	r, seq, err := x.findAsk(ctx, caller, askID)
 	if err != nil {
 		return nil, err
 	}
-	asked, err := e.readAsked(ctx, r.id, seq)
+	asked, err := x.readAsked(ctx, r.id, seq)
 	if errors.Is(err, runlog.ErrNotFound) {
 		err = ErrAskNotFound
 	}
 	return asked.Question, err
 }
 
-// findAsk returns the run of a question, and the question's ordinal there, if the caller
-// may use the run, or answer the question.
-func (e *Engine) findAsk(ctx context.Context, caller generators.Caller, askID string) (*trackedRun, uint64, error) {
-	id, seq, ok := runlog.SplitAskID(askID)
-	if !ok {
-		return nil, 0, ErrAskNotFound
-	}
-	r, err := e.load(id)
-	switch {
-	case errors.Is(err, ErrRunNotFound):
-		return nil, 0, ErrAskNotFound
-	case err != nil:
-		return nil, 0, err
-	case !r.isUsableBy(caller) && !r.isAddressedTo(ctx, caller, seq):
-		return nil, 0, ErrForbidden
-	}
-	return r, seq, nil
-}
-
 // notOpenError returns the error for a question that is not open: ErrSettled if the
 // log has it, which then has been settled, and otherwise ErrAskNotFound or the log's
 // error.
 func (r *trackedRun) notOpenError(ctx context.Context, seq uint64) error {
-	switch entry, err := r.engine.files.ReadEntry(ctx, r.id, seq); {
+	switch entry, err := r.core.files.ReadEntry(ctx, r.id, seq); {
 	case errors.Is(err, runlog.ErrNotFound) || err == nil && entry.Kind != runlog.KindAsked:
 		return ErrAskNotFound
 	case err != nil:
@@ -76,8 +60,8 @@ func (r *trackedRun) notOpenError(ctx context.Context, seq uint64) error {
 
 // Answer is [Engine.AnswerShown] for a surface that has rendered nothing of what the
 // question shows.
-func (e *Engine) Answer(ctx context.Context, caller generators.Caller, askID string, a ask.Answer, surface string) (err error) {
-	return e.AnswerShown(ctx, caller, askID, a, surface, runlog.RenderedNothing)
+func (x questions) Answer(ctx context.Context, caller generators.Caller, askID string, a ask.Answer, surface string) (err error) {
+	return x.AnswerShown(ctx, caller, askID, a, surface, runlog.RenderedNothing)
 }
 
 // AnswerShown settles a question. The first valid answer wins. Who answered, on which
@@ -87,8 +71,8 @@ func (e *Engine) Answer(ctx context.Context, caller generators.Caller, askID str
 // [*generators.InvalidError] with a message for each invalid field; after the last two, the
 // question is still open. If too many runs of the owner work, the answer waits in line as
 // [WithMaxWait] says.
-func (e *Engine) AnswerShown(ctx context.Context, caller generators.Caller, askID string, a ask.Answer, surface string, rendered runlog.Rendering) (err error) {
-	r, seq, err := e.findAsk(ctx, caller, askID)
+func (x questions) AnswerShown(ctx context.Context, caller generators.Caller, askID string, a ask.Answer, surface string, rendered runlog.Rendering) (err error) {
+	r, seq, err := x.findAsk(ctx, caller, askID)
 	if err != nil {
 		return err
 	}
@@ -96,12 +80,12 @@ func (e *Engine) AnswerShown(ctx context.Context, caller generators.Caller, askI
 	if errors.Is(err, ErrOthersAnswer) {
 		refused := r.auditEvent(audit.AnswerRefused, caller)
 		refused.Ask, refused.Surface, refused.Action = askID, surface, string(a.Action)
-		e.audit.Record(refused)
+		x.audit.Record(refused)
 	}
 	if err != nil {
 		return err
 	}
-	done := e.tracer.TraceAnswer(ctx, r.tracedRun(), seq)
+	done := x.tracer.TraceAnswer(ctx, r.tracedRun(), seq)
 	defer func() { done(err) }()
 	if a, err = question.Check(a); err != nil {
 		return err
@@ -110,11 +94,11 @@ func (e *Engine) AnswerShown(ctx context.Context, caller generators.Caller, askI
 	if len(question.Evidence) > 0 {
 		entry.Evidence = rendered
 	}
-	return e.residents.inTurn(ctx, r, func(takenFrom string) error {
+	return x.residents.inTurn(ctx, r, func(takenFrom string) error {
 		r.mu.Lock()
 		defer r.mu.Unlock()
-		e.residents.countTaken(r, takenFrom)
-		defer e.residents.recount(r)
+		x.residents.countTaken(r, takenFrom)
+		defer x.residents.recount(r)
 		return r.recordAnswer(ctx, question, entry)
 	})
 }
@@ -134,7 +118,7 @@ func (r *trackedRun) recordAnswer(ctx context.Context, question *ask.Question, e
 	if reservesForOwner(question, caller, r.owner()) {
 		return &OthersAnswerError{r.ownerName()}
 	}
-	if !r.engine.residents.countAhead(r) {
+	if !r.core.residents.countAhead(r) {
 		return ErrMustWait
 	}
 	if question.Kind == ask.KindSecret && entry.Answer.Action == ask.Accept {
@@ -161,7 +145,7 @@ func (r *trackedRun) loadQuestion(ctx context.Context, caller generators.Caller,
 		recorded, err := json.Marshal(asked.Question)
 		return asked.Question, recorded, err
 	}
-	asked, err := r.engine.readAsked(ctx, r.id, seq)
+	asked, err := r.core.readAsked(ctx, r.id, seq)
 	return asked.Question, asked.raw, err
 }
 
@@ -195,8 +179,8 @@ func asSettledError(err error) error {
 // of the error that the generator receives, which is [ask.ErrUnsupported] or
 // [ask.ErrInvalid]. The error is [ErrAskNotFound], [ErrForbidden], [ErrSettled],
 // or the log's.
-func (e *Engine) Withdraw(ctx context.Context, caller generators.Caller, askID string, reason runlog.WithdrawReason, text string) error {
-	r, seq, err := e.findAsk(ctx, caller, askID)
+func (x questions) Withdraw(ctx context.Context, caller generators.Caller, askID string, reason runlog.WithdrawReason, text string) error {
+	r, seq, err := x.findAsk(ctx, caller, askID)
 	if err != nil {
 		return err
 	}
@@ -222,11 +206,11 @@ func (r *trackedRun) withdrawCall(c *generators.Call, reason string) {
 	if a == nil {
 		return
 	}
-	ctx := r.engine.ctx
+	ctx := r.core.ctx
 	withdrawn := runlog.Withdrawn{AskSeq: a.Seq, Reason: runlog.TakenBack, Error: truncateText(w.secrets.Text(reason))}
 	err := r.recordSettlement(ctx, a.Seq, runlog.NewEntry(runlog.KindWithdrawn, withdrawn))
 	if err != nil && !errors.Is(err, ErrSettled) && ctx.Err() == nil {
-		r.engine.logger.Error("withdrawing a question", "run", r.id, "err", err)
+		r.core.logger.Error("withdrawing a question", "run", r.id, "err", err)
 		c.Settle(withdrawnReply(withdrawn)) // the generator goes on; the end of the run settles the question
 	}
 }

@@ -27,11 +27,11 @@ func (r *trackedRun) applyEntry(e runlog.Entry, own bool) {
 		err = e.Visit(entryEffects{r, change, own})
 	}
 	if err != nil {
-		r.engine.logger.Error("applying a log entry", "run", r.id, "err", err)
+		r.core.logger.Error("applying a log entry", "run", r.id, "err", err)
 	}
 	if change.From != r.State || change.Opened != nil || change.Settled != nil || change.FellAsleep != nil || change.Woke != nil || wasQueued != r.Queued {
-		r.engine.residents.recount(r)
-		r.engine.watchers.notify(r.owner())
+		r.core.residents.recount(r)
+		r.core.watchers.notify(r.owner())
 		r.updateClock()
 	}
 	r.updateEviction()
@@ -54,7 +54,7 @@ var _ runlog.Visitor = entryEffects{}
 
 func (r entryEffects) Started(runlog.Entry, runlog.Started) error {
 	if r.own {
-		r.engine.meter.RunStarted(r.Start.Photon, r.Start.Surface)
+		r.core.meter.RunStarted(r.Start.Photon, r.Start.Surface)
 	}
 	return nil
 }
@@ -78,11 +78,11 @@ func (r entryEffects) Claimed(runlog.Entry, runlog.Claimed) error {
 // Asked opens a question and schedules its expiry.
 func (r entryEffects) Asked(e runlog.Entry, asked runlog.Asked) error {
 	if r.own {
-		r.engine.meter.AskOpened(asked.Question.Kind)
+		r.core.meter.AskOpened(asked.Question.Kind)
 	}
 	r.worker.waitFor(asked.Key, waitingCall{seq: e.Seq, isCurrent: true, evidence: asked.Evidence}) // before anybody can answer
-	r.engine.deadlines.Note(asked.Deadline)
-	r.engine.watchers.notifyAudience(r.listed(r.change.Opened))
+	r.core.deadlines.Note(asked.Deadline)
+	r.core.watchers.notifyAudience(r.listed(r.change.Opened))
 	r.notifySample(r.change.Opened)
 	return nil
 }
@@ -93,7 +93,7 @@ func (r entryEffects) Answered(_ runlog.Entry, answered runlog.Answered) error {
 		r.superviseAnswer(r.change.Settled, answered)
 		r.auditAnswer(answered)
 		action := answered.Answer.Action
-		r.engine.meter.AskAnswered(action, answered.Surface, r.observeSettlement(r.change.Settled, string(action), answered.Surface))
+		r.core.meter.AskAnswered(action, answered.Surface, r.observeSettlement(r.change.Settled, string(action), answered.Surface))
 	}
 	if answered.Sealed != nil && r.worker == nil {
 		r.secretAnswers.Add(1)
@@ -109,7 +109,7 @@ func (r entryEffects) Answered(_ runlog.Entry, answered runlog.Answered) error {
 func (r entryEffects) Withdrawn(_ runlog.Entry, withdrawn runlog.Withdrawn) error {
 	if r.own {
 		r.superviseWithdrawal(r.change.Settled, withdrawn)
-		r.engine.meter.AskWithdrawn(withdrawn.Reason, r.observeSettlement(r.change.Settled, string(withdrawn.Reason), ""))
+		r.core.meter.AskWithdrawn(withdrawn.Reason, r.observeSettlement(r.change.Settled, string(withdrawn.Reason), ""))
 	}
 	if r.change.Settled != nil {
 		r.settleAsk(r.change.Settled, func() generators.Reply { return withdrawnReply(withdrawn) })
@@ -122,7 +122,7 @@ func (r entryEffects) Stepped(runlog.Entry, runlog.Stepped) error { return nil }
 // Sleeping schedules the end of a sleep.
 func (r entryEffects) Sleeping(e runlog.Entry, data runlog.Sleeping) error {
 	r.worker.waitFor(data.Key, waitingCall{seq: e.Seq})
-	r.engine.deadlines.Note(data.Until)
+	r.core.deadlines.Note(data.Until)
 	return nil
 }
 
@@ -136,7 +136,7 @@ func (r entryEffects) Woken(_ runlog.Entry, woken runlog.Woken) error {
 func (r entryEffects) Repeated(runlog.Entry, runlog.Repeated) error { return nil }
 
 func (r entryEffects) Adopted(runlog.Entry, runlog.Adopted) error {
-	e := r.engine
+	e := r.core
 	former := r.owner()
 	e.residents.changeOwner(r.trackedRun, func() { r.adopter.Store(r.Adopter) })
 	e.files.ChangeOwner(r.id, former, r.owner())
@@ -148,7 +148,7 @@ func (r entryEffects) Adopted(runlog.Entry, runlog.Adopted) error {
 // Sampling tells the lists of a question that a person's decision may have revised.
 func (r entryEffects) Sampling(_ runlog.Entry, s runlog.Sampling) error {
 	if s.Approved != nil {
-		r.engine.watchers.notify(r.owner())
+		r.core.watchers.notify(r.owner())
 	}
 	return nil
 }
@@ -156,7 +156,7 @@ func (r entryEffects) Sampling(_ runlog.Entry, s runlog.Sampling) error {
 // Finished stops the run's generator and deletes its key.
 func (r entryEffects) Finished(_ runlog.Entry, f runlog.Finished) error {
 	if r.own {
-		r.engine.meter.RunFinished(r.Start.Photon, f)
+		r.core.meter.RunFinished(r.Start.Photon, f)
 	}
 	r.ended.Store(true) // before the key is deleted
 	r.stopGenerator(generators.ErrStopped)
@@ -167,11 +167,11 @@ func (r entryEffects) Finished(_ runlog.Entry, f runlog.Finished) error {
 		r.holdKey()
 	}
 	r.releaseKey()
-	if err := r.engine.deleteKey(r.id); err != nil {
-		r.engine.logger.Error("deleting a run's key", "run", r.id, "err", err)
+	if err := r.core.deleteKey(r.id); err != nil {
+		r.core.logger.Error("deleting a run's key", "run", r.id, "err", err)
 	}
 	r.stopIdleTimer()
-	r.engine.files.ForgetUploads(r.id)
+	r.core.files.ForgetUploads(r.id)
 	return nil
 }
 
@@ -179,7 +179,7 @@ func (r entryEffects) Event(runlog.Entry) error { return nil }
 
 // settleAsk passes the reply to a question on, which is settled.
 func (r entryEffects) settleAsk(a *runstate.Ask, reply func() generators.Reply) {
-	r.engine.watchers.notifyAudience(r.listed(a))
+	r.core.watchers.notifyAudience(r.listed(a))
 	r.deliverReply(a.Seq, reply)
 }
 

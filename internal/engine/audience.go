@@ -50,7 +50,7 @@ func (r *trackedRun) isAddressedTo(ctx context.Context, c generators.Caller, seq
 	if a := r.FindAsk(seq); a != nil {
 		return admits(r.listed(a), c)
 	}
-	asked, err := r.engine.readAsked(ctx, r.id, seq)
+	asked, err := r.core.readAsked(ctx, r.id, seq)
 	if err != nil || c.ID == "" {
 		return false
 	}
@@ -60,8 +60,8 @@ func (r *trackedRun) isAddressedTo(ctx context.Context, c generators.Caller, seq
 
 // Excludes returns who may answer a question of a run, for people, if the caller, who can
 // use the run, may not; otherwise it is empty.
-func (e *Engine) Excludes(caller generators.Caller, run string, q *ask.Question) string {
-	r, err := e.load(run)
+func (x reader) Excludes(caller generators.Caller, run string, q *ask.Question) string {
+	r, err := x.load(run)
 	if err != nil {
 		return ""
 	}
@@ -85,7 +85,7 @@ func (w *worker) withdrawUnanswerable(c *generators.Call) error {
 	switch {
 	case a.Audience.NotCaller && w.starter().ID == "":
 		why = "it isn't known who started the run"
-	case !w.engine.isUnanswerable(w.listed(a)):
+	case !w.core.isUnanswerable(w.listed(a)):
 		return nil
 	}
 	withdrawn := runlog.Withdrawn{AskSeq: a.Seq, Reason: runlog.Unsupported, Error: fmt.Sprintf("it is for %s, and %s", a.Audience, why)}
@@ -95,13 +95,13 @@ func (w *worker) withdrawUnanswerable(c *generators.Call) error {
 // ReadAsk returns what the log has of a question, for a caller who may answer it and
 // can't use its run: the start of the run without its arguments, the question, and how it
 // was settled. The error is that of [Engine.OpenAsk], but not [ErrSettled], or the log's.
-func (e *Engine) ReadAsk(ctx context.Context, caller generators.Caller, askID string) ([]runlog.Entry, error) {
-	r, seq, err := e.findAsk(ctx, caller, askID)
+func (x reader) ReadAsk(ctx context.Context, caller generators.Caller, askID string) ([]runlog.Entry, error) {
+	r, seq, err := x.findAsk(ctx, caller, askID)
 	if err != nil {
 		return nil, err
 	}
 	of := &entriesOfAsk{Rest: func(runlog.Entry) error { return nil }, seq: seq}
-	for batch, err := range r.readEntries(e.log.Read(ctx, r.id, 0), 0, false) {
+	for batch, err := range r.readEntries(x.log.Read(ctx, r.id, 0), 0, false) {
 		if err != nil {
 			return nil, err
 		}

@@ -21,5 +21,5 @@ func (r *trackedRun) auditAnswer(a runlog.Answered) {
 	}
 	event := r.auditEvent(audit.Answered, by)
 	event.Ask, event.Surface, event.Action, event.Question = runlog.AskID(r.id, a.AskSeq), a.Surface, string(a.Answer.Action), a.Shown
-	r.engine.audit.Record(event)
+	r.core.audit.Record(event)
 }

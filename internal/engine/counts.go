@@ -16,12 +16,12 @@ type Counts struct {
 }
 
 // Counts returns the current numbers. The error is that of reading rows.
-func (e *Engine) Counts() (Counts, error) {
-	counts, err := e.rows.CountRuns(context.Background())
+func (l lists) Counts() (Counts, error) {
+	counts, err := l.rows.CountRuns(context.Background())
 	c := Counts{
 		Runs:      make(map[State]int, len(States)),
-		Followers: int(e.followers.Load()),
-		Resident:  e.evictor.count(),
+		Followers: int(l.followers.Load()),
+		Resident:  l.evictor.count(),
 	}
 	for _, s := range States {
 		c.Runs[s] = counts[s]
@@ -34,17 +34,17 @@ func (e *Engine) Counts() (Counts, error) {
 // bounds[i], but not than the bound before; the last element counts the rest.
 // oldest is the age of the oldest question, or 0 if none is open. The error is that of reading
 // rows.
-func (e *Engine) CountOpenAsksByAge(bounds ...time.Duration) (open []int, oldest time.Duration, err error) {
+func (l lists) CountOpenAsksByAge(bounds ...time.Duration) (open []int, oldest time.Duration, err error) {
 	ctx, now := context.Background(), time.Now()
-	first, err := e.rows.Asks(ctx, runlist.AskFilter{}, Position{}, 1)
+	first, err := l.rows.Asks(ctx, runlist.AskFilter{}, Position{}, 1)
 	if err == nil && len(first) > 0 {
 		oldest = max(0, now.Sub(first[0].AskedAt))
 	}
-	all, countErr := e.rows.CountOf(ctx, "")
+	all, countErr := l.rows.CountOf(ctx, "")
 	err = errors.Join(err, countErr)
 	left := all.Asks // of which those that are older are counted next
 	for _, bound := range bounds {
-		older, countErr := e.rows.CountAsks(ctx, now.Add(-bound))
+		older, countErr := l.rows.CountAsks(ctx, now.Add(-bound))
 		err = errors.Join(err, countErr)
 		open = append(open, max(0, left-older))
 		left = older

@@ -12,21 +12,21 @@ import (
 
 // handleDeadlines expires the questions of a run that are due, and ends its sleeps. If that
 // can't be recorded, it returns how long to wait before another attempt.
-func (e *Engine) handleDeadlines(run string, now time.Time) (wait time.Duration) {
-	r, err := e.load(run)
+func (c *core) handleDeadlines(run string, now time.Time) (wait time.Duration) {
+	r, err := c.load(run)
 	if err != nil {
-		return e.retryDeadline(run, err)
+		return c.retryDeadline(run, err)
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, a := range slices.Clone(r.Asks) {
 		if !a.Deadline.IsZero() && !a.Deadline.After(now) {
-			wait = max(wait, e.retryDeadline(run, r.expireAsk(a)))
+			wait = max(wait, c.retryDeadline(run, r.expireAsk(a)))
 		}
 	}
 	for _, s := range slices.Clone(r.Sleeps) {
 		if !s.Until.After(now) {
-			wait = max(wait, e.retryDeadline(run, r.endSleep(s)))
+			wait = max(wait, c.retryDeadline(run, r.endSleep(s)))
 		}
 	}
 	return wait
@@ -34,14 +34,14 @@ func (e *Engine) handleDeadlines(run string, now time.Time) (wait time.Duration)
 
 // retryDeadline returns how long to wait after an error before the next attempt; 0 if there is
 // nothing more to do.
-func (e *Engine) retryDeadline(run string, err error) time.Duration {
+func (c *core) retryDeadline(run string, err error) time.Duration {
 	switch {
-	case err == nil || e.ctx.Err() != nil || errors.Is(err, ErrSettled) || errors.Is(err, journal.ErrOver) || errors.Is(err, ErrRunNotFound):
+	case err == nil || c.ctx.Err() != nil || errors.Is(err, ErrSettled) || errors.Is(err, journal.ErrOver) || errors.Is(err, ErrRunNotFound):
 		return 0
 	case IsTransient(err):
 		return retryInterval
 	}
-	e.logger.Error("expiring a question, or ending a sleep", "run", run, "err", err)
+	c.logger.Error("expiring a question, or ending a sleep", "run", run, "err", err)
 	return maxRetryWait
 }
 
@@ -50,7 +50,7 @@ func (r *trackedRun) expireAsk(a *runstate.Ask) error {
 	if r.FindAsk(a.Seq) != a {
 		return nil
 	}
-	return r.recordSettlement(r.engine.ctx, a.Seq, runlog.NewEntry(runlog.KindWithdrawn, runlog.Withdrawn{AskSeq: a.Seq, Reason: runlog.Expired}))
+	return r.recordSettlement(r.core.ctx, a.Seq, runlog.NewEntry(runlog.KindWithdrawn, runlog.Withdrawn{AskSeq: a.Seq, Reason: runlog.Expired}))
 }
 
 // deadlineAfter returns the deadline of a question that is asked now; zero if the

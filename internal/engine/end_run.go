@@ -31,7 +31,7 @@ func (r *trackedRun) endRun(f runlog.Finished) error {
 	case IsTransient(err):
 		r.recordEndLater(f)
 	}
-	r.engine.logger.Error("recording the end of a run", "run", r.id, "err", err)
+	r.core.logger.Error("recording the end of a run", "run", r.id, "err", err)
 	r.stopGenerator(generators.ErrStopped)
 	return err
 }
@@ -40,7 +40,7 @@ func (r *trackedRun) endRun(f runlog.Finished) error {
 // mu.
 func (r *trackedRun) tryRecordEnd(f runlog.Finished) error {
 	// The end is recorded even if the request for it has been canceled.
-	ctx := context.WithoutCancel(r.engine.ctx)
+	ctx := context.WithoutCancel(r.core.ctx)
 	epoch := r.Epoch
 	if err := r.Resolve(ctx); err != nil {
 		return err
@@ -89,7 +89,7 @@ func (r *trackedRun) suspendOrInterrupt() error {
 	switch {
 	case r.State.Ended():
 	case !r.endsWithProcess():
-		err := r.flushAndAppend(context.WithoutCancel(r.engine.ctx))
+		err := r.flushAndAppend(context.WithoutCancel(r.core.ctx))
 		r.stopGenerator(generators.ErrSuspended)
 		if IsTransient(err) {
 			return nil // the generator yields the unrecorded events again when the run is resumed
@@ -132,7 +132,7 @@ func (r *trackedRun) recordEndLater(f runlog.Finished) {
 	r.endPending = true
 	r.retryLater(func() error {
 		err := r.tryRecordEnd(f)
-		if !IsTransient(err) || r.engine.acceptCtx.Err() != nil {
+		if !IsTransient(err) || r.core.acceptCtx.Err() != nil {
 			r.endPending = false // after a permanent failure, the run can be ended again
 			r.setInactive(true)  // ended or not, the run has no generator
 		}

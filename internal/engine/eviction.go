@@ -142,7 +142,7 @@ const minEvictedSleep = time.Second
 
 // idleness returns since when an evictable run waits. Callers hold mu.
 func (w *worker) idleness() idleness {
-	now, always := time.Now(), w.engine.limits.ReplayAlways
+	now, always := time.Now(), w.core.limits.ReplayAlways
 	i := idleness{since: now, after: idleAfter, soon: always || w.State == Sleeping && nextWake(&w.Run).Sub(now) >= minEvictedSleep}
 	last := slices.MaxFunc(w.calls, func(a, b *waitingCall) int { return int(a.seq) - int(b.seq) })
 	switch {
@@ -159,9 +159,9 @@ func (w *worker) idleness() idleness {
 func (r *trackedRun) updateEviction() {
 	was := r.evictable
 	if r.evictable = r.worker.isEvictable(); r.evictable {
-		r.engine.evictor.add(r, r.worker.idleness())
+		r.core.evictor.add(r, r.worker.idleness())
 	} else if was {
-		r.engine.evictor.remove(r)
+		r.core.evictor.remove(r)
 	}
 }
 
@@ -173,7 +173,7 @@ func (r *trackedRun) evict() {
 	w := r.worker
 	// The run may have been answered since, or have events in its batch. With an empty batch there
 	// is nothing to append here.
-	if !w.isEvictable() || !r.engine.evictor.isIdle(r, time.Now()) || len(w.batch.entries) > 0 {
+	if !w.isEvictable() || !r.core.evictor.isIdle(r, time.Now()) || len(w.batch.entries) > 0 {
 		return
 	}
 	if w.generator.Working() { // its work would be lost, as only an answer resumes the run

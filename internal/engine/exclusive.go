@@ -2,9 +2,12 @@ package engine
 
 import (
 	"context"
+	"log/slog"
 	"sync"
 
 	"github.com/photon-beam/beam/internal/engine/pages"
+	"github.com/photon-beam/beam/internal/engine/schedule"
+	"github.com/photon-beam/beam/internal/runlist"
 	"github.com/photon-beam/beam/internal/runlog"
 )
 
@@ -12,8 +15,11 @@ import (
 // with the same key, the first may work, and the others are queued in the order in which they
 // started, as their rows say. Its methods may be called from several goroutines.
 type exclusiveRuns struct {
-	engine   *Engine
-	starting sync.Mutex // held while a run with a key starts
+	rows         runlist.Rows
+	startIfFirst func(run string) // starts a queued run whose turn it is
+	logger       *slog.Logger
+	finding      schedule.Queue
+	starting     sync.Mutex // held while a run with a key starts
 
 	mu sync.Mutex
 	// returning has the number of generators of ended runs with a key that have yet to return.
@@ -21,6 +27,10 @@ type exclusiveRuns struct {
 	// paused means that no run follows one that has ended, because the runs in the log are
 	// still being recovered.
 	paused bool
+}
+
+func newExclusiveRuns(rows runlist.Rows, startIfFirst func(run string), logger *slog.Logger) *exclusiveRuns {
+	return &exclusiveRuns{rows: rows, startIfFirst: startIfFirst, logger: logger, returning: make(map[exclusiveKey]int)}
 }
 
 type exclusiveKey struct{ photon, key string }
@@ -36,7 +46,7 @@ func (x *exclusiveRuns) join(ctx context.Context, r *trackedRun) (first bool, re
 		return true, func() {}, nil
 	}
 	x.starting.Lock()
-	other, err := x.engine.rows.FirstOf(ctx, r.Start.Photon, r.Start.Exclusive)
+	other, err := x.rows.FirstOf(ctx, r.Start.Photon, r.Start.Exclusive)
 	if err != nil {
 		x.starting.Unlock()
 		return false, nil, err
@@ -54,9 +64,6 @@ func (x *exclusiveRuns) isReturning(k exclusiveKey) bool {
 func (x *exclusiveRuns) addReturning(k exclusiveKey, n int) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	if x.returning == nil {
-		x.returning = make(map[exclusiveKey]int)
-	}
 	if x.returning[k] += n; x.returning[k] == 0 {
 		delete(x.returning, k)
 	}
@@ -67,7 +74,7 @@ func (x *exclusiveRuns) addReturning(k exclusiveKey, n int) {
 func (r *trackedRun) holdKey() {
 	if r.Start.Exclusive != "" && !r.holdsKey {
 		r.holdsKey = true
-		r.engine.exclusive.addReturning(r.exclusiveKey(), 1)
+		r.core.exclusive.addReturning(r.exclusiveKey(), 1)
 	}
 }
 
@@ -79,9 +86,9 @@ func (r *trackedRun) releaseKey() {
 	}
 	if r.holdsKey {
 		r.holdsKey = false
-		r.engine.exclusive.addReturning(r.exclusiveKey(), -1)
+		r.core.exclusive.addReturning(r.exclusiveKey(), -1)
 	}
-	r.engine.exclusive.startNext(r.exclusiveKey())
+	r.core.exclusive.startNext(r.exclusiveKey())
 }
 
 // startNext starts the first run with a key if it is queued.
@@ -91,18 +98,13 @@ func (x *exclusiveRuns) startNext(k exclusiveKey) {
 	if k.key == "" || x.paused {
 		return
 	}
-	e := x.engine
-	e.resumes.Add(func() {
-		first, err := e.rows.FirstOf(context.Background(), k.photon, k.key)
-		var r *trackedRun
-		if err == nil && first != nil && first.Queued {
-			r, err = e.load(first.ID)
-		}
+	x.finding.Add(func() {
+		first, err := x.rows.FirstOf(context.Background(), k.photon, k.key)
 		if err != nil {
-			e.logger.Error("finding the next run with a key", "photon", k.photon, "key", k.key, "err", err)
+			x.logger.Error("finding the next run with a key", "photon", k.photon, "key", k.key, "err", err)
 		}
-		if r != nil {
-			r.startIfFirst()
+		if first != nil && first.Queued {
+			x.startIfFirst(first.ID)
 		}
 	})
 }
@@ -112,9 +114,9 @@ func (x *exclusiveRuns) isFirst(r *trackedRun) bool {
 	if x.isReturning(r.exclusiveKey()) {
 		return false
 	}
-	first, err := x.engine.rows.FirstOf(context.Background(), r.Start.Photon, r.Start.Exclusive)
+	first, err := x.rows.FirstOf(context.Background(), r.Start.Photon, r.Start.Exclusive)
 	if err != nil {
-		x.engine.logger.Error("finding the first run with a key", "run", r.id, "err", err)
+		x.logger.Error("finding the first run with a key", "run", r.id, "err", err)
 	}
 	return first != nil && first.ID == r.id
 }
@@ -132,7 +134,7 @@ func (x *exclusiveRuns) resume() error {
 	x.paused = false
 	x.mu.Unlock()
 	done := make(map[exclusiveKey]bool)
-	for row, err := range pages.Each(x.engine.rows.Queued, pages.StartOf) {
+	for row, err := range pages.Each(x.rows.Queued, pages.StartOf) {
 		if err != nil {
 			return err
 		}
@@ -145,7 +147,12 @@ func (x *exclusiveRuns) resume() error {
 }
 
 // startIfFirst starts a queued run whose turn it is.
-func (r *trackedRun) startIfFirst() {
+func (c *core) startIfFirst(run string) {
+	r, err := c.load(run)
+	if err != nil {
+		c.logger.Error("starting the next run with a key", "run", run, "err", err)
+		return
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.Queued && r.canResume() {

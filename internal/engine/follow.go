@@ -9,16 +9,19 @@ import (
 	"github.com/photon-beam/beam/internal/runlog"
 )
 
+// A reader reads the logs and files of runs. The methods may be called from several goroutines.
+type reader struct{ *core }
+
 // Follow yields a run's entries after an ordinal, both the existing ones and
 // those appended later, until the run ends; see [runlog.Log]. The error is
 // [ErrRunNotFound] or [ErrForbidden]. The latter also ends the sequence when another
 // owner adopts the run.
-func (e *Engine) Follow(ctx context.Context, caller generators.Caller, id string, after uint64) (iter.Seq2[[]runlog.Entry, error], error) {
-	r, err := e.findRun(caller, id)
+func (x reader) Follow(ctx context.Context, caller generators.Caller, id string, after uint64) (iter.Seq2[[]runlog.Entry, error], error) {
+	r, err := x.findRun(caller, id)
 	if err != nil {
 		return nil, err
 	}
-	return r.endAtLoss(caller, r.readEntries(e.log.Follow(ctx, id, after), 1, seesPanics(ctx, caller))), nil
+	return r.endAtLoss(caller, r.readEntries(x.log.Follow(ctx, id, after), 1, seesPanics(ctx, caller))), nil
 }
 
 // readEntries yields batches of the run's log with spilled data loaded. The loop
@@ -27,9 +30,9 @@ func (r *trackedRun) readEntries(batches iter.Seq2[[]runlog.Entry, error], follo
 	return func(yield func([]runlog.Entry, error) bool) {
 		r.readerCount.Add(1)
 		defer r.readerCount.Add(-1)
-		r.engine.followers.Add(followers)
-		defer r.engine.followers.Add(-followers)
-		for batch, err := range r.engine.files.LoadEach(r.id, batches) {
+		r.core.followers.Add(followers)
+		defer r.core.followers.Add(-followers)
+		for batch, err := range r.core.files.LoadEach(r.id, batches) {
 			r.waitUntilIndexed()
 			if !panics {
 				batch = hidePanic(batch)
@@ -67,12 +70,12 @@ func (r *trackedRun) waitUntilIndexed() {
 
 // Read yields a run's existing entries after an ordinal. The error is
 // [ErrRunNotFound] or [ErrForbidden].
-func (e *Engine) Read(ctx context.Context, caller generators.Caller, id string, after uint64) (iter.Seq2[[]runlog.Entry, error], error) {
-	r, err := e.findRun(caller, id)
+func (x reader) Read(ctx context.Context, caller generators.Caller, id string, after uint64) (iter.Seq2[[]runlog.Entry, error], error) {
+	r, err := x.findRun(caller, id)
 	if err != nil {
 		return nil, err
 	}
-	return r.readEntries(e.log.Read(ctx, id, after), 0, seesPanics(ctx, caller)), nil
+	return r.readEntries(x.log.Read(ctx, id, after), 0, seesPanics(ctx, caller)), nil
 }
 
 // A Waiter waits for a run's next entry without a goroutine; see
@@ -87,8 +90,8 @@ type Waiter interface {
 // AddWaiter wakes w once the run has an entry after an ordinal. If the run already
 // has one, AddWaiter returns true and doesn't add w. A waiter follows a waiting
 // run without a goroutine. The error is [ErrRunNotFound] or [ErrForbidden].
-func (e *Engine) AddWaiter(caller generators.Caller, id string, after uint64, w Waiter) (hasEntry bool, err error) {
-	r, err := e.findRun(caller, id)
+func (x reader) AddWaiter(caller generators.Caller, id string, after uint64, w Waiter) (hasEntry bool, err error) {
+	r, err := x.findRun(caller, id)
 	if err != nil {
 		return false, err
 	}
@@ -106,8 +109,8 @@ func (e *Engine) AddWaiter(caller generators.Caller, id string, after uint64, w 
 
 // RemoveWaiter removes a waiter that [Engine.AddWaiter] has added. Wake may still be
 // called concurrently.
-func (e *Engine) RemoveWaiter(id string, w Waiter) {
-	r := e.residents.find(id) // pinned as long as it has waiters
+func (x reader) RemoveWaiter(id string, w Waiter) {
+	r := x.residents.find(id) // pinned as long as it has waiters
 	if r == nil {
 		return
 	}
@@ -115,7 +118,7 @@ func (e *Engine) RemoveWaiter(id string, w Waiter) {
 	defer r.mu.Unlock()
 	if i := slices.Index(r.waiters, w); i >= 0 {
 		r.waiters = slices.Delete(r.waiters, i, i+1)
-		e.followers.Add(-1)
+		x.followers.Add(-1)
 		r.updatePin()
 	}
 }
@@ -124,7 +127,7 @@ func (e *Engine) RemoveWaiter(id string, w Waiter) {
 func (r *trackedRun) addWaiter(w Waiter) {
 	r.waiters = append(r.waiters, w)
 	r.updatePin()
-	r.engine.followers.Add(1)
+	r.core.followers.Add(1)
 }
 
 // wakeWaiters wakes and removes all waiters. Callers hold mu.
@@ -133,7 +136,7 @@ func (r *trackedRun) wakeWaiters() {
 		w.Wake()
 	}
 	if len(r.waiters) > 0 {
-		r.engine.followers.Add(-int64(len(r.waiters)))
+		r.core.followers.Add(-int64(len(r.waiters)))
 		r.waiters = nil
 		r.updatePin()
 	}

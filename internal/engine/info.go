@@ -123,7 +123,7 @@ func (i *Info) Pause() string {
 
 // info returns what lists show, without the open questions. Callers hold mu.
 func (r *trackedRun) info() Info {
-	i := r.engine.describe(r.id, &r.Run)
+	i := r.core.describe(r.id, &r.Run)
 	if w := r.worker; w != nil && len(w.pauses) > 0 && r.State == Running {
 		i.PausedFor = *w.pauses[0]
 	}
@@ -131,7 +131,7 @@ func (r *trackedRun) info() Info {
 }
 
 // describe returns what lists show of a run, without the open questions.
-func (e *Engine) describe(id string, r *runstate.Run) Info {
+func (c *core) describe(id string, r *runstate.Run) Info {
 	s := &r.Start
 	i := Info{
 		ID: id, Photon: s.Photon, Title: s.Title, Surface: s.Surface, Durable: s.Durable,
@@ -143,7 +143,7 @@ func (e *Engine) describe(id string, r *runstate.Run) Info {
 		i.QueuedFor = s.Exclusive
 	}
 	if r.State.Ended() {
-		i.RetainedUntil = e.keeper.Until(id, r)
+		i.RetainedUntil = c.keeper.Until(id, r)
 	}
 	return i
 }

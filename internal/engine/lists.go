@@ -23,17 +23,24 @@ func (i *Info) Position() Position { return Position{At: i.Started, ID: i.ID} }
 // Position returns the place after a question.
 func (o *OpenAsk) Position() Position { return Position{At: o.Since, ID: o.ID} }
 
+// lists list runs and open questions, from their rows. The methods may be called from several
+// goroutines.
+type lists struct {
+	*core
+	unanswerable *unanswerableAsks
+}
+
 // RunsAfter yields the runs that the caller may use, newest first, from a position on. They
 // are without Asks, so that none of their logs is read. Runs that start meanwhile aren't
 // among them. An error ends them.
-func (e *Engine) RunsAfter(caller generators.Caller, after Position) iter.Seq2[Info, error] {
+func (l lists) RunsAfter(caller generators.Caller, after Position) iter.Seq2[Info, error] {
 	return func(yield func(Info, error) bool) {
-		for row, err := range e.rowsOf(caller, after) {
+		for row, err := range l.rowsOf(caller, after) {
 			if err != nil {
 				yield(Info{}, err)
 				return
 			}
-			if info, listed := e.listRun(row); listed && !yield(info, nil) {
+			if info, listed := l.listRun(row); listed && !yield(info, nil) {
 				return
 			}
 		}
@@ -41,21 +48,21 @@ func (e *Engine) RunsAfter(caller generators.Caller, after Position) iter.Seq2[I
 }
 
 // rowsOf yields the rows of the runs that a caller may use, newest first, from a position on.
-func (e *Engine) rowsOf(c generators.Caller, after Position) iter.Seq2[*runlist.Row, error] {
+func (l lists) rowsOf(c generators.Caller, after Position) iter.Seq2[*runlist.Row, error] {
 	if c.ID == "" {
 		return func(func(*runlist.Row, error) bool) {}
 	}
 	return pages.After(func(ctx context.Context, after Position, limit int) ([]*runlist.Row, error) {
-		return e.rows.RunsOf(ctx, ownedBy(c), after, limit)
+		return l.rows.RunsOf(ctx, ownedBy(c), after, limit)
 	}, pages.StartOf, after)
 }
 
 // listRun returns a run as lists show it, without its questions. It reports false for a run
 // whose start was refused.
-func (e *Engine) listRun(row *runlist.Row) (info Info, listed bool) {
-	r := e.residents.find(row.ID)
+func (l lists) listRun(row *runlist.Row) (info Info, listed bool) {
+	r := l.residents.find(row.ID)
 	if r == nil {
-		return e.describe(row.ID, &row.Run), true
+		return l.describe(row.ID, &row.Run), true
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -65,18 +72,18 @@ func (e *Engine) listRun(row *runlist.Row) (info Info, listed bool) {
 // Runs returns the runs that the caller may use, newest first: at most limit (0 means all) of
 // those for which keep returns true (nil means all). keep is called without
 // Asks, which may have to be read from the log.
-func (e *Engine) Runs(caller generators.Caller, limit int, keep func(Info) bool) ([]Info, error) {
+func (l lists) Runs(caller generators.Caller, limit int, keep func(Info) bool) ([]Info, error) {
 	var infos []Info
-	for row, err := range e.rowsOf(caller, Position{}) {
+	for row, err := range l.rowsOf(caller, Position{}) {
 		if err != nil {
 			return nil, err
 		}
-		info, listed := e.listRun(row)
+		info, listed := l.listRun(row)
 		if !listed || keep != nil && !keep(info) {
 			continue
 		}
 		for _, a := range row.Asks {
-			if o, open := e.listAsk(runlist.Ask{Ask: a, Run: row}, caller); open {
+			if o, open := l.listAsk(runlist.Ask{Ask: a, Run: row}, caller); open {
 				info.Asks = append(info.Asks, o)
 			}
 		}
@@ -92,21 +99,21 @@ func (e *Engine) Runs(caller generators.Caller, limit int, keep func(Info) bool)
 // runs that nobody may, oldest first, from a position on. A question on an earlier list, even
 // without the bodies of what its questions show, isn't read again, because it doesn't change.
 // An error ends them.
-func (e *Engine) InboxAfter(caller generators.Caller, after Position, earlier []OpenAsk) iter.Seq2[OpenAsk, error] {
+func (l lists) InboxAfter(caller generators.Caller, after Position, earlier []OpenAsk) iter.Seq2[OpenAsk, error] {
 	known := make(map[string]*OpenAsk, len(earlier))
 	for i := range earlier {
 		known[earlier[i].ID] = &earlier[i]
 	}
 	return func(yield func(OpenAsk, error) bool) {
-		for a, err := range e.asksFor(caller, runlist.AskFilter{}, after) {
+		for a, err := range l.asksFor(caller, runlist.AskFilter{}, after) {
 			switch {
 			case err != nil:
 				yield(OpenAsk{}, err)
 				return
-			case !e.isListed(a, caller):
+			case !l.isListed(a, caller):
 				continue
 			}
-			o, open := e.updateListedAsk(a, caller, known[a.ID()])
+			o, open := l.updateListedAsk(a, caller, known[a.ID()])
 			if open && !yield(o, nil) {
 				return
 			}
@@ -115,14 +122,14 @@ func (e *Engine) InboxAfter(caller generators.Caller, after Position, earlier []
 }
 
 // Inbox returns the questions of [Engine.InboxAfter], at most limit (0 means all).
-func (e *Engine) Inbox(caller generators.Caller, limit int) ([]OpenAsk, error) {
-	return e.UpdateInbox(caller, limit, nil)
+func (l lists) Inbox(caller generators.Caller, limit int) ([]OpenAsk, error) {
+	return l.UpdateInbox(caller, limit, nil)
 }
 
 // UpdateInbox is [Engine.Inbox] for a caller that has an earlier list.
-func (e *Engine) UpdateInbox(caller generators.Caller, limit int, earlier []OpenAsk) ([]OpenAsk, error) {
+func (l lists) UpdateInbox(caller generators.Caller, limit int, earlier []OpenAsk) ([]OpenAsk, error) {
 	var open []OpenAsk
-	for o, err := range e.InboxAfter(caller, Position{}, earlier) {
+	for o, err := range l.InboxAfter(caller, Position{}, earlier) {
 		if err != nil {
 			return nil, err
 		}
@@ -136,47 +143,47 @@ func (e *Engine) UpdateInbox(caller generators.Caller, limit int, earlier []Open
 
 // asksFor yields the open questions of the runs that a caller may use, and those whose
 // audience may have the caller, oldest first, from a position on.
-func (e *Engine) asksFor(c generators.Caller, f runlist.AskFilter, after Position) iter.Seq2[runlist.Ask, error] {
+func (l lists) asksFor(c generators.Caller, f runlist.AskFilter, after Position) iter.Seq2[runlist.Ask, error] {
 	if c.ID == "" {
 		return func(func(runlist.Ask, error) bool) {}
 	}
 	f.Owner, f.Names = ownedBy(c), audience.NamesOf(c)
-	return e.openAsks(f, after)
+	return l.openAsks(f, after)
 }
 
 // openAsks yields the open questions that a filter selects, oldest first, from a position on.
-func (e *Engine) openAsks(f runlist.AskFilter, after Position) iter.Seq2[runlist.Ask, error] {
+func (l lists) openAsks(f runlist.AskFilter, after Position) iter.Seq2[runlist.Ask, error] {
 	list := func(ctx context.Context, after Position, limit int) ([]runlist.Ask, error) {
-		return e.rows.Asks(ctx, f, after, limit)
+		return l.rows.Asks(ctx, f, after, limit)
 	}
 	return pages.Items(list, func(a runlist.Ask) Position { return Position{At: a.AskedAt, ID: a.ID()} }, after)
 }
 
 // isListed reports whether a caller's inbox has a question: one that the caller may answer, or
 // that nobody may if the caller may use its run.
-func (e *Engine) isListed(a runlist.Ask, c generators.Caller) bool {
-	return admits(a, c) || usableBy(c, a.Run.Owner()) && e.isUnanswerable(a)
+func (l lists) isListed(a runlist.Ask, c generators.Caller) bool {
+	return admits(a, c) || usableBy(c, a.Run.Owner()) && l.isUnanswerable(a)
 }
 
 // updateListedAsk returns a question as lists show it. It is read only if it isn't known. open
 // is false if it has been settled in the meantime, or can't be read, which is logged.
-func (e *Engine) updateListedAsk(a runlist.Ask, c generators.Caller, known *OpenAsk) (o OpenAsk, open bool) {
+func (l lists) updateListedAsk(a runlist.Ask, c generators.Caller, known *OpenAsk) (o OpenAsk, open bool) {
 	if known == nil || known.Question.Kind == ask.KindSample { // which may be revised
-		return e.listAsk(a, c)
+		return l.listAsk(a, c)
 	}
 	o = *known
 	o.Owner, o.OwnerName = a.Run.Owner(), nameOfOwner(a.Run.Start, a.Run.Adopter) // who may have adopted it
 	if a.Audience != nil {                                                        // the people may have changed
-		o.Excluded, o.Unanswerable = !admits(a, c), e.isUnanswerable(a)
+		o.Excluded, o.Unanswerable = !admits(a, c), l.isUnanswerable(a)
 	}
 	return o, true
 }
 
 // listAsk returns a question as lists show it, from memory if possible. open is false if it
 // has been settled in the meantime, or can't be read, which is logged.
-func (e *Engine) listAsk(a runlist.Ask, c generators.Caller) (o OpenAsk, open bool) {
+func (l lists) listAsk(a runlist.Ask, c generators.Caller) (o OpenAsk, open bool) {
 	asked, found := runlog.Asked{}, false
-	if r := e.residents.find(a.Run.ID); r != nil {
+	if r := l.residents.find(a.Run.ID); r != nil {
 		r.mu.Lock()
 		current := r.FindAsk(a.Seq)
 		if current != nil {
@@ -190,29 +197,29 @@ func (e *Engine) listAsk(a runlist.Ask, c generators.Caller) (o OpenAsk, open bo
 	}
 	var err error
 	if !found {
-		read, readErr := e.readAsked(e.generatorCtx, a.Run.ID, a.Seq)
-		if asked, err = read.Asked, readErr; err != nil && !e.isDeleted(a.Run.ID) {
-			e.logger.Error("listing a question", "run", a.Run.ID, "err", err)
+		read, readErr := l.readAsked(l.generatorCtx, a.Run.ID, a.Seq)
+		if asked, err = read.Asked, readErr; err != nil && !l.isDeleted(a.Run.ID) {
+			l.logger.Error("listing a question", "run", a.Run.ID, "err", err)
 		}
 	}
-	return e.describeAsk(a, asked, c), err == nil
+	return l.describeAsk(a, asked, c), err == nil
 }
 
 // isDeleted reports whether there is no such run any more.
-func (e *Engine) isDeleted(id string) bool {
-	_, err := e.rows.Row(e.generatorCtx, id)
+func (l lists) isDeleted(id string) bool {
+	_, err := l.rows.Row(l.generatorCtx, id)
 	return errors.Is(err, runlog.ErrNotFound)
 }
 
 // CountOpenAsks counts the questions of [Engine.Inbox]. The error is that of reading rows.
-func (e *Engine) CountOpenAsks(c generators.Caller) (int, error) {
+func (l lists) CountOpenAsks(c generators.Caller) (int, error) {
 	if c.ID == "" {
 		return 0, nil
 	}
-	counts, err := e.rows.CountOf(context.Background(), ownedBy(c))
+	counts, err := l.rows.CountOf(context.Background(), ownedBy(c))
 	n := counts.Asks
-	for a, askErr := range e.asksFor(c, runlist.AskFilter{Restricted: true}, Position{}) {
-		switch listed, counted := askErr == nil && e.isListed(a, c), askErr == nil && usableBy(c, a.Run.Owner()); {
+	for a, askErr := range l.asksFor(c, runlist.AskFilter{Restricted: true}, Position{}) {
+		switch listed, counted := askErr == nil && l.isListed(a, c), askErr == nil && usableBy(c, a.Run.Owner()); {
 		case askErr != nil:
 			return 0, askErr
 		case listed && !counted:
@@ -226,12 +233,12 @@ func (e *Engine) CountOpenAsks(c generators.Caller) (int, error) {
 
 // HasOpenAsk reports whether a run that keep accepts has an open question that the caller
 // may answer. The error is that of reading rows.
-func (e *Engine) HasOpenAsk(c generators.Caller, keep func(Info) bool) (bool, error) {
-	for a, err := range e.asksFor(c, runlist.AskFilter{}, Position{}) {
+func (l lists) HasOpenAsk(c generators.Caller, keep func(Info) bool) (bool, error) {
+	for a, err := range l.asksFor(c, runlist.AskFilter{}, Position{}) {
 		if err != nil {
 			return false, err
 		}
-		if admits(a, c) && keep(e.describe(a.Run.ID, &a.Run.Run)) {
+		if admits(a, c) && keep(l.describe(a.Run.ID, &a.Run.Run)) {
 			return true, nil
 		}
 	}
@@ -240,17 +247,17 @@ func (e *Engine) HasOpenAsk(c generators.Caller, keep func(Info) bool) (bool, er
 
 // SamplingAsks yields the ids of the open questions that a model has been called for,
 // of all owners. A call may have ended without an answer. An error ends them.
-func (e *Engine) SamplingAsks() iter.Seq2[string, error] {
-	return e.openAskIDs(runlist.AskFilter{Called: true})
+func (l lists) SamplingAsks() iter.Seq2[string, error] {
+	return l.openAskIDs(runlist.AskFilter{Called: true})
 }
 
 // OpenAskIDs yields the ids of all open questions, of all owners, oldest first. An error ends
 // them.
-func (e *Engine) OpenAskIDs() iter.Seq2[string, error] { return e.openAskIDs(runlist.AskFilter{}) }
+func (l lists) OpenAskIDs() iter.Seq2[string, error] { return l.openAskIDs(runlist.AskFilter{}) }
 
-func (e *Engine) openAskIDs(f runlist.AskFilter) iter.Seq2[string, error] {
+func (l lists) openAskIDs(f runlist.AskFilter) iter.Seq2[string, error] {
 	return func(yield func(string, error) bool) {
-		for a, err := range e.openAsks(f, Position{}) {
+		for a, err := range l.openAsks(f, Position{}) {
 			if err != nil {
 				yield("", err)
 				return

@@ -15,13 +15,13 @@ import (
 // or the server whose tool the run calls. Its data must not change any more. Secrets in it
 // are masked, and of the messages of another server's tool no more is kept than its log may
 // have. If the secrets can't be known any more, no content is kept of what others send.
-func (e *Engine) RecordMessage(run string, o recording.Observed) {
-	r, err := e.load(run)
+func (c *core) RecordMessage(run string, o recording.Observed) {
+	r, err := c.load(run)
 	if err != nil || r.photon == nil { // then it isn't known what may be kept
 		return
 	}
 	content := r.messageMask(o.Direction)
-	if s := e.supervisorOf(r.photon); s != nil {
+	if s := c.supervisorOf(r.photon); s != nil {
 		keep := s.RecordedMessages(r.photon)
 		if keep == nil {
 			return
@@ -29,7 +29,7 @@ func (e *Engine) RecordMessage(run string, o recording.Observed) {
 		masked := content
 		content = func(m json.RawMessage) json.RawMessage { return keep(masked(m)) }
 	}
-	e.messages.Add(run, o, content)
+	c.messages.Add(run, o, content)
 }
 
 // messageMask returns a function that returns a message as it may be kept. The function masks
@@ -58,7 +58,7 @@ func (r *trackedRun) maskedSecrets() (mask.Secrets, error) {
 		return *secrets, nil
 	}
 	known, secrets := r.secretAnswers.Load(), &noSecrets
-	if r.engine.keys.Has(r.id) || r.ended.Load() { // the end deletes the key
+	if r.core.keys.Has(r.id) || r.ended.Load() { // the end deletes the key
 		recorded, err := r.readSecrets()
 		if err != nil {
 			return nil, err
@@ -77,7 +77,7 @@ func (r *trackedRun) maskedSecrets() (mask.Secrets, error) {
 
 // readSecrets reads the run's secrets from the log.
 func (r *trackedRun) readSecrets() (secrets mask.Secrets, err error) {
-	for batch, err := range r.engine.files.Read(r.engine.generatorCtx, r.id, 0) {
+	for batch, err := range r.core.files.Read(r.core.generatorCtx, r.id, 0) {
 		if err != nil {
 			return nil, err
 		}
@@ -114,15 +114,15 @@ func (w *worker) noteSecret(a runlog.Answered) {
 // Messages returns the recorded messages of a run, oldest first. The first has a greater
 // Seq than 1 if earlier ones were dropped. The error is [ErrRunNotFound], [ErrForbidden],
 // or the file system's.
-func (e *Engine) Messages(caller generators.Caller, run string) ([]recording.Message, error) {
-	if _, err := e.findRun(caller, run); err != nil {
+func (x reader) Messages(caller generators.Caller, run string) ([]recording.Message, error) {
+	if _, err := x.findRun(caller, run); err != nil {
 		return nil, err
 	}
-	return e.messages.Messages(run)
+	return x.messages.Messages(run)
 }
 
 // withObserver returns the context of a run's generator, whose messages to other servers are
 // recorded.
 func (r *trackedRun) withObserver(ctx context.Context) context.Context {
-	return recording.WithObserver(ctx, func(o recording.Observed) { r.engine.RecordMessage(r.id, o) })
+	return recording.WithObserver(ctx, func(o recording.Observed) { r.core.RecordMessage(r.id, o) })
 }

@@ -75,12 +75,12 @@ func (r *trackedRun) observeSettlement(a *runstate.Ask, outcome, surface string)
 	if a == nil {
 		return 0
 	}
-	if _, off := r.engine.tracer.(noopTracer); !off {
+	if _, off := r.core.tracer.(noopTracer); !off {
 		s := SettledAsk{Seq: a.Seq, AskedAt: a.AskedAt, Outcome: outcome, Surface: surface}
-		if asked, err := r.loadAsked(r.engine.ctx, a); err == nil {
+		if asked, err := r.loadAsked(r.core.ctx, a); err == nil {
 			s.Kind = asked.Question.Kind
 		}
-		r.engine.tracer.TraceAsk(r.tracedRun(), s)
+		r.core.tracer.TraceAsk(r.tracedRun(), s)
 	}
 	return time.Since(a.AskedAt)
 }
@@ -93,8 +93,8 @@ func (w *worker) observeReplay(complete bool) {
 		return
 	}
 	w.replayObserved = true
-	w.engine.meter.RunReplayed(time.Since(h.ReadStarted), complete)
-	w.engine.tracer.TraceReplay(w.tracedRun(), h.ReadStarted, h.LastSettled, complete)
+	w.core.meter.RunReplayed(time.Since(h.ReadStarted), complete)
+	w.core.tracer.TraceReplay(w.tracedRun(), h.ReadStarted, h.LastSettled, complete)
 }
 
 // noopMeter and noopTracer do nothing.

@@ -68,11 +68,11 @@ func (r *trackedRun) buildOpenAsk(ctx context.Context, a *runstate.Ask, caller g
 	if err != nil {
 		return OpenAsk{}, err
 	}
-	return r.engine.describeAsk(r.listed(a), asked, caller), nil
+	return r.core.describeAsk(r.listed(a), asked, caller), nil
 }
 
 // describeAsk returns an open question as lists and surfaces show it to a caller.
-func (e *Engine) describeAsk(a runlist.Ask, asked runlog.Asked, caller generators.Caller) OpenAsk {
+func (c *core) describeAsk(a runlist.Ask, asked runlog.Asked, caller generators.Caller) OpenAsk {
 	r := a.Run
 	o := OpenAsk{
 		ID: a.ID(), Run: r.ID, Photon: r.Start.Photon, Title: r.Start.Title,
@@ -84,7 +84,7 @@ func (e *Engine) describeAsk(a runlist.Ask, asked runlog.Asked, caller generator
 	}
 	switch {
 	case a.Audience != nil:
-		o.Unanswerable = e.isUnanswerable(a)
+		o.Unanswerable = c.isUnanswerable(a)
 		o.For, o.Excluded, o.AskOnly = a.Audience.String(), !admits(a, caller), !usableBy(caller, o.Owner)
 	case reservesForOwner(asked.Question, caller, o.Owner):
 		o.For, o.Excluded, o.Reserved = o.OwnerName, true, true
@@ -97,7 +97,7 @@ func (r *trackedRun) loadAsked(ctx context.Context, a *runstate.Ask) (runlog.Ask
 	if asked, ok := r.askedFromCall(a); ok {
 		return asked, nil
 	}
-	asked, err := r.engine.readAsked(ctx, r.id, a.Seq)
+	asked, err := r.core.readAsked(ctx, r.id, a.Seq)
 	return asked.Asked, err
 }
 
@@ -119,8 +119,8 @@ type recordedAsk struct {
 
 // readAsked reads a question from the log. The error is [runlog.ErrNotFound] if the entry isn't a
 // question's, or the log's.
-func (e *Engine) readAsked(ctx context.Context, run string, seq uint64) (asked recordedAsk, err error) {
-	entry, err := e.files.ReadEntry(ctx, run, seq)
+func (c *core) readAsked(ctx context.Context, run string, seq uint64) (asked recordedAsk, err error) {
+	entry, err := c.files.ReadEntry(ctx, run, seq)
 	if err == nil {
 		asked.Asked, err = runlog.Decode[runlog.Asked](entry)
 	}

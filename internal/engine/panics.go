@@ -44,6 +44,6 @@ const (
 // describePanic returns what operators are told of a panic, and logs it.
 func (w *worker) describePanic(p *generators.PanicError) string {
 	value, stack := w.secrets.Text(fmt.Sprint(p.Value)), w.secrets.Text(string(p.Stack))
-	w.engine.logger.Error("a tool panicked", "run", w.id, "photon", w.Start.Photon, "panic", value, "stack", stack)
+	w.core.logger.Error("a tool panicked", "run", w.id, "photon", w.Start.Photon, "panic", value, "stack", stack)
 	return "panic: " + humanize.TruncateBytes(value, maxPanicBytes, " …") + "\n\n" + humanize.TruncateBytes(stack, maxStackBytes, "\n…")
 }

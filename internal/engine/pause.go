@@ -18,7 +18,7 @@ func (w *worker) changePauses(change func()) {
 	defer w.mu.Unlock()
 	change()
 	if w.worker == w {
-		w.engine.watchers.notify(w.owner())
+		w.core.watchers.notify(w.owner())
 		w.wakeWaiters()
 	}
 }

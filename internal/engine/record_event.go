@@ -121,7 +121,7 @@ func (w *worker) givenKey(c *generators.Call) string {
 
 // checkLimits returns an error if the run has exceeded a limit of what it may write.
 func (w *worker) checkLimits() error {
-	limits := w.engine.limits
+	limits := w.core.limits
 	switch {
 	case w.Events+len(w.batch.entries) > limits.MaxEvents:
 		return toolErrorf("the tool exceeded the limit of %d events per run", limits.MaxEvents)
@@ -153,7 +153,7 @@ func (w *worker) handleCall(c *generators.Call) error {
 	if !ok {
 		return w.flushAndAppendRetrying()
 	}
-	counts, err := w.engine.rows.CountOf(w.engine.ctx, w.owner())
+	counts, err := w.core.rows.CountOf(w.core.ctx, w.owner())
 	if err != nil {
 		return err
 	}
@@ -171,7 +171,7 @@ func (w *worker) recordAsk(c *generators.Call, q *ask.Question) error {
 	c.Question = q // as surfaces show it; nobody else has seen the call yet
 	asked := runlog.Asked{
 		Key: w.secrets.Key(c.Key), GivenKey: w.givenKey(c), Question: q, More: c.More,
-		Deadline: deadlineAfter(w.engine.policy.TimeoutOf(q)), TimeSpent: ask.Millis(w.elapsedTime()),
+		Deadline: deadlineAfter(w.core.policy.TimeoutOf(q)), TimeSpent: ask.Millis(w.elapsedTime()),
 		Evidence: runlog.DigestEvidence(q.Evidence), Masked: masked, Lost: w.endsWithProcess(),
 	}
 	var answer *ask.Answer
@@ -300,7 +300,7 @@ func (w *worker) flushOnTimer() {
 		return
 	}
 	w.batch.timer = nil
-	switch err := w.flushAndAppend(w.engine.ctx); {
+	switch err := w.flushAndAppend(w.core.ctx); {
 	case IsTransient(err):
 		w.batch.timer = time.AfterFunc(retryInterval, w.flushOnTimer)
 	case err != nil:

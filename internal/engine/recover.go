@@ -17,8 +17,8 @@ import (
 // photon, which is logged. So are runs that can't be read.
 func (e *Engine) Recover(ctx context.Context) error {
 	defer func() {
-		go e.keeper.Run(e.closing)
-		go e.evictor.run(e.closing)
+		go e.keeper.Run(e.acceptCtx.Done())
+		go e.evictor.run(e.acceptCtx.Done())
 	}()
 	var unreadable map[string]error
 	if m, ok := e.rows.(*runlist.Memory); ok {
@@ -50,15 +50,6 @@ func (e *Engine) Recover(ctx context.Context) error {
 		return err
 	}
 	return e.warnMissingPhotons(ctx)
-}
-
-// ownerOf returns the id of a run's owner.
-func (e *Engine) ownerOf(run string) (string, error) {
-	row, err := e.rows.Row(context.Background(), run)
-	if err != nil {
-		return "", err
-	}
-	return row.Owner(), nil
 }
 
 // warnMissingPhotons logs the photons that unfinished runs need and this program doesn't
@@ -117,7 +108,7 @@ func (r *trackedRun) endLost() {
 func (r *trackedRun) lostEnd() runlog.Finished {
 	switch {
 	case r.Start.Photon == files.DamagedPhoton:
-		_, err := r.engine.files.LoadEntry(context.Background(), r.id, 1)
+		_, err := r.core.files.LoadEntry(context.Background(), r.id, 1)
 		return unreadableEnd(err)
 	case !r.Start.Durable:
 		return r.interruption("restarted")
@@ -127,4 +118,4 @@ func (r *trackedRun) lostEnd() runlog.Finished {
 
 // endsWithProcess reports whether the run, unless it ends before, is interrupted when the
 // process ends.
-func (r *trackedRun) endsWithProcess() bool { return !r.Start.Durable || r.engine.ephemeral }
+func (r *trackedRun) endsWithProcess() bool { return !r.Start.Durable || r.core.ephemeral }

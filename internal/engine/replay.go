@@ -96,11 +96,11 @@ func (e *Engine) Replay(ctx context.Context, caller generators.Caller, id string
 
 // Input returns the photon of a run and its arguments. The error is [ErrRunNotFound],
 // [ErrForbidden], [ErrInputUnknown], or the log's.
-func (e *Engine) Input(ctx context.Context, caller generators.Caller, id string) (photon string, args json.RawMessage, err error) {
-	if _, err := e.findRun(caller, id); err != nil {
+func (x reader) Input(ctx context.Context, caller generators.Caller, id string) (photon string, args json.RawMessage, err error) {
+	if _, err := x.findRun(caller, id); err != nil {
 		return "", nil, err
 	}
-	entry, err := e.files.ReadEntry(ctx, id, 1)
+	entry, err := x.files.ReadEntry(ctx, id, 1)
 	if errors.Is(err, runlog.ErrNotFound) {
 		err = ErrRunNotFound
 	}
@@ -117,12 +117,12 @@ func (e *Engine) Input(ctx context.Context, caller generators.Caller, id string)
 // answerAgain answers a question that was just asked as an earlier run's was, for who started
 // the run. If that isn't possible, the question is asked. Callers hold mu.
 func (w *worker) answerAgain(c *generators.Call, a ask.Answer) {
-	e, r, open := w.engine, w.trackedRun, w.askOf(c)
+	e, r, open := w.core, w.trackedRun, w.askOf(c)
 	if open == nil {
 		return
 	}
 	e.workers.Go(func() {
-		err := e.AnswerShown(e.ctx, r.Start.StartedBy(), runlog.AskID(r.id, open.Seq), a, ReplaySurface, runlog.RenderedNothing)
+		err := questions{e}.AnswerShown(e.ctx, r.Start.StartedBy(), runlog.AskID(r.id, open.Seq), a, ReplaySurface, runlog.RenderedNothing)
 		if err == nil || errors.Is(err, ErrSettled) {
 			return
 		}

@@ -1,8 +1,6 @@
 package engine
 
 import (
-	"context"
-	"errors"
 	"runtime"
 	"sync"
 	"weak"
@@ -12,7 +10,6 @@ import (
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/budget"
 	"github.com/photon-beam/beam/internal/callers"
-	"github.com/photon-beam/beam/internal/runlist"
 	"github.com/photon-beam/beam/internal/runlog"
 )
 
@@ -98,7 +95,7 @@ func (r *trackedRun) updatePin() {
 		return
 	}
 	r.pinned = pinned
-	x := r.engine.residents
+	x := r.core.residents
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if pinned {
@@ -106,55 +103,6 @@ func (r *trackedRun) updatePin() {
 	} else {
 		delete(x.pinned, r)
 	}
-}
-
-// load returns a run, from its row if it isn't in memory. The error is [ErrRunNotFound], or
-// that of reading the row.
-func (e *Engine) load(id string) (*trackedRun, error) {
-	r := e.residents.find(id)
-	if r == nil {
-		// While a row is being read, nobody else has the run, so that nobody here appends to it.
-		loaded, err, _ := e.residents.loads.Do(id, func() (any, error) { return e.loadRow(id) })
-		if err != nil {
-			return nil, err
-		}
-		r = loaded.(*trackedRun)
-	}
-	if r.lost.Load() {
-		r.endLost()
-	}
-	return r, nil
-}
-
-func (e *Engine) loadRow(id string) (*trackedRun, error) {
-	if r := e.residents.find(id); r != nil {
-		return r, nil // it was loaded a moment ago
-	}
-	row, err := e.rows.Row(context.Background(), id)
-	switch {
-	case errors.Is(err, runlog.ErrNotFound):
-		return nil, ErrRunNotFound
-	case err != nil:
-		return nil, err
-	}
-	r := e.newLoadedRun(row)
-	e.residents.mu.Lock()
-	e.residents.insert(r)
-	e.residents.mu.Unlock()
-	return r, nil
-}
-
-// newLoadedRun returns a run as its row describes it.
-func (e *Engine) newLoadedRun(row *runlist.Row) *trackedRun {
-	r := &trackedRun{engine: e, id: row.ID}
-	r.Journal = r.newJournal(row.Run.Clone())
-	r.photon, _ = e.photons.Lookup(r.Start.Photon)
-	r.timeSpent = r.TimeSpent
-	r.adopter.Store(r.Adopter)
-	r.lost.Store(r.isLost())
-	r.ended.Store(r.State.Ended())
-	r.inactive = !r.State.Ended() && (r.Queued || r.photon == nil || r.State == Running)
-	return r
 }
 
 // usableBy reports whether a caller may see, answer and stop a run of an owner.

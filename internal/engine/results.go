@@ -31,7 +31,7 @@ const (
 // is the tool's if its owner's disk is used up. Callers hold mu.
 func (w *worker) storeFile(content []byte) (digest string, err error) {
 	err = w.retryTransient(func() error {
-		digest, err = w.Files.Store(w.engine.ctx, content)
+		digest, err = w.Files.Store(w.core.ctx, content)
 		if exceeded, ok := errors.AsType[*budget.ExceededError](err); ok {
 			return &toolError{exceeded.Error()}
 		}
@@ -42,8 +42,8 @@ func (w *worker) storeFile(content []byte) (digest string, err error) {
 
 // storeArtifact moves an artifact's body to a file if it is large.
 func (w *worker) storeArtifact(a *generators.Artifact) (*generators.Artifact, error) {
-	if int64(len(a.Body)) > w.engine.limits.MaxArtifactBytes {
-		return nil, toolErrorf("the artifact %q has %d bytes, but at most %d are allowed", truncateText(a.Title), len(a.Body), w.engine.limits.MaxArtifactBytes)
+	if int64(len(a.Body)) > w.core.limits.MaxArtifactBytes {
+		return nil, toolErrorf("the artifact %q has %d bytes, but at most %d are allowed", truncateText(a.Title), len(a.Body), w.core.limits.MaxArtifactBytes)
 	}
 	stored := *a
 	stored.Title, stored.Size = truncateText(a.Title), int64(len(a.Body))
@@ -60,7 +60,7 @@ func (w *worker) storeArtifact(a *generators.Artifact) (*generators.Artifact, er
 // large one is in a file. Callers hold mu.
 func (w *worker) addResult(f *runlog.Finished, value json.RawMessage) (err error) {
 	size := int64(len(value))
-	if limit := w.engine.limits.MaxArtifactBytes; size > limit {
+	if limit := w.core.limits.MaxArtifactBytes; size > limit {
 		return toolErrorf("the result has %d bytes, but at most %d are allowed: return less, or yield files", size, limit)
 	}
 	if size <= maxLoadedResult {
@@ -96,7 +96,7 @@ func (w *worker) addContent(f *runlog.Finished) (err error) {
 	}
 	content = w.secrets.JSON(content)
 	if unkept {
-		w.engine.unkept.put(w.id, content, time.Now())
+		w.core.unkept.put(w.id, content, time.Now())
 		return nil
 	}
 	f.ContentSize = int64(len(content))
@@ -112,11 +112,11 @@ func (w *worker) addContent(f *runlog.Finished) (err error) {
 // the reader, which the caller must close; for any other the reader is nil and
 // the body is in the artifact. The error is [ErrRunNotFound], [ErrForbidden], the
 // log's, or a [*runlog.DamagedError].
-func (e *Engine) OpenArtifact(ctx context.Context, caller generators.Caller, id string, seq uint64) (*generators.Artifact, io.ReadSeekCloser, error) {
-	if _, err := e.findRun(caller, id); err != nil {
+func (x reader) OpenArtifact(ctx context.Context, caller generators.Caller, id string, seq uint64) (*generators.Artifact, io.ReadSeekCloser, error) {
+	if _, err := x.findRun(caller, id); err != nil {
 		return nil, nil, err
 	}
-	entry, err := e.files.LoadEntry(ctx, id, seq)
+	entry, err := x.files.LoadEntry(ctx, id, seq)
 	if errors.Is(err, runlog.ErrNotFound) || err == nil && entry.Kind != "artifact" {
 		err = ErrRunNotFound
 	}
@@ -127,27 +127,27 @@ func (e *Engine) OpenArtifact(ctx context.Context, caller generators.Caller, id 
 	if err != nil || a.Digest == "" {
 		return &a, nil, err
 	}
-	f, err := e.files.Open(id, a.Digest, fmt.Sprintf("the file %q", a.Title))
+	f, err := x.files.Open(id, a.Digest, fmt.Sprintf("the file %q", a.Title))
 	return &a, f, err
 }
 
 // OpenResult opens the large result of a run that has ended so, as JSON. The caller closes
 // it. The error is [ErrRunNotFound], [ErrForbidden], or a [*runlog.DamagedError].
-func (e *Engine) OpenResult(caller generators.Caller, id string, end *runlog.Finished) (io.ReadSeekCloser, error) {
-	if _, err := e.findRun(caller, id); err != nil {
+func (x reader) OpenResult(caller generators.Caller, id string, end *runlog.Finished) (io.ReadSeekCloser, error) {
+	if _, err := x.findRun(caller, id); err != nil {
 		return nil, err
 	}
-	return e.files.Open(id, end.ResultBlob, resultFile)
+	return x.files.Open(id, end.ResultBlob, resultFile)
 }
 
 // Result returns how a run has ended, and when. The error is [ErrRunNotFound], also if it
 // hasn't ended, [ErrForbidden], or the log's.
-func (e *Engine) Result(ctx context.Context, caller generators.Caller, id string) (*runlog.Finished, time.Time, error) {
-	info, err := e.Info(caller, id)
+func (x reader) Result(ctx context.Context, caller generators.Caller, id string) (*runlog.Finished, time.Time, error) {
+	info, err := x.Info(caller, id)
 	if err != nil {
 		return nil, time.Time{}, err
 	}
-	entry, err := e.files.ReadEntry(ctx, id, info.LastSeq)
+	entry, err := x.files.ReadEntry(ctx, id, info.LastSeq)
 	if errors.Is(err, runlog.ErrNotFound) || err == nil && (!info.State.Ended() || entry.Kind != runlog.KindFinished) {
 		err = ErrRunNotFound
 	}
@@ -161,17 +161,17 @@ func (e *Engine) Result(ctx context.Context, caller generators.Caller, id string
 // Content returns the result that another server gave to a run that has ended so; nil if
 // there is none, or it is no longer kept. The error is [ErrRunNotFound], [ErrForbidden],
 // or the file system's.
-func (e *Engine) Content(caller generators.Caller, id string, end *runlog.Finished) (json.RawMessage, error) {
-	if _, err := e.findRun(caller, id); err != nil {
+func (x reader) Content(caller generators.Caller, id string, end *runlog.Finished) (json.RawMessage, error) {
+	if _, err := x.findRun(caller, id); err != nil {
 		return nil, err
 	}
 	switch {
 	case end.ContentBlob == "" && end.Content == nil:
-		return e.unkept.get(id, time.Now()), nil
+		return x.unkept.get(id, time.Now()), nil
 	case end.ContentBlob == "":
 		return end.Content, nil
 	}
-	f, err := e.files.Open(id, end.ContentBlob, resultFile)
+	f, err := x.files.Open(id, end.ContentBlob, resultFile)
 	if err != nil {
 		return nil, err
 	}

@@ -19,7 +19,7 @@ import (
 // hold mu.
 func (r *trackedRun) canResume() bool {
 	if r.Queued {
-		return !r.resuming && !r.endPending && !r.State.Ended() && r.photon != nil && r.engine.exclusive.isFirst(r)
+		return !r.resuming && !r.endPending && !r.State.Ended() && r.photon != nil && r.core.exclusive.isFirst(r)
 	}
 	return r.worker == nil && !r.resuming && !r.endPending && r.Start.Durable && !r.State.Ended() && r.photon != nil
 }
@@ -36,7 +36,7 @@ const (
 // logged. Callers hold mu.
 func (r *trackedRun) queueResume() {
 	r.resuming = true
-	e := r.engine
+	e := r.core
 	e.retries.Add(schedule.Job{Try: r.tryResume, Wait: minRetryWait, MaxWait: maxRetryWait, Failed: func(tries int, err error) {
 		if tries&(tries-1) == 0 && e.acceptCtx.Err() == nil {
 			e.logger.Error("resuming a run failed; will retry", "run", r.id, "attempt", tries, "err", err)
@@ -53,13 +53,13 @@ func (r *trackedRun) tryResume() (err error) {
 	if !r.canResume() {
 		return nil
 	}
-	if r.engine.acceptCtx.Err() != nil {
+	if r.core.acceptCtx.Err() != nil {
 		r.setInactive(true)
 		return nil
 	}
 	r.resuming = true
 	defer func() { r.resuming = err != nil }()
-	ctx := r.engine.acceptCtx              // a read that hangs must not keep the engine from closing
+	ctx := r.core.acceptCtx                // a read that hangs must not keep the engine from closing
 	if err := r.Resolve(ctx); err != nil { // the last append may be the claim of an earlier attempt
 		return err
 	}
@@ -67,7 +67,7 @@ func (r *trackedRun) tryResume() (err error) {
 	if !isUnrecoverable(err) {
 		return err
 	}
-	r.engine.logger.Error("resuming a run", "run", r.id, "err", err)
+	r.core.logger.Error("resuming a run", "run", r.id, "err", err)
 	return r.endRun(unreadableEnd(err))
 }
 
@@ -98,7 +98,7 @@ func (r *trackedRun) claimAndReplay(ctx context.Context, h *replay.History) erro
 		return r.endRun(runlog.Finished{Status: runlog.Failed, Error: err.Error()})
 	}
 	lastRead, begins := r.Last, r.Queued
-	err := r.Append(ctx, r.engine.newClaim(r.Epoch+1))
+	err := r.Append(ctx, r.core.newClaim(r.Epoch+1))
 	if errors.Is(err, journal.ErrOver) {
 		return nil // another process has claimed it
 	}
@@ -118,21 +118,21 @@ func (r *trackedRun) claimAndReplay(ctx context.Context, h *replay.History) erro
 }
 
 // newClaim returns the claim of a worker in this process.
-func (e *Engine) newClaim(epoch int) runlog.Entry {
-	return runlog.NewEntry(runlog.KindClaimed, runlog.Claimed{Epoch: epoch, Program: e.program(), Goroutines: true})
+func (c *core) newClaim(epoch int) runlog.Entry {
+	return runlog.NewEntry(runlog.KindClaimed, runlog.Claimed{Epoch: epoch, Program: c.program(), Goroutines: true})
 }
 
 // readHistory reads the run's history from its log.
 func (r *trackedRun) readHistory(ctx context.Context) (*replay.History, error) {
-	h := replay.New(r.engine.program, replay.Replies{Answered: r.answeredReply, Withdrawn: withdrawnReply})
+	h := replay.New(r.core.program, replay.Replies{Answered: r.answeredReply, Withdrawn: withdrawnReply})
 	last := uint64(0)
-	for batch, err := range r.engine.log.Read(ctx, r.id, 0) {
+	for batch, err := range r.core.log.Read(ctx, r.id, 0) {
 		if err != nil {
 			return nil, err
 		}
 		for _, entry := range batch {
 			last = entry.Seq
-			if entry, err = r.engine.files.Load(r.id, entry); err != nil {
+			if entry, err = r.core.files.Load(r.id, entry); err != nil {
 				return nil, err
 			}
 			if err := entry.Visit(h); err != nil {

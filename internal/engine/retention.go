@@ -27,17 +27,17 @@ type (
 const MaxRetention = retention.MaxPromise
 
 // newKeeper returns what keeps the engine's finished runs.
-func (e *Engine) newKeeper() *retention.Keeper {
-	l := e.limits
+func (c *core) newKeeper() *retention.Keeper {
+	l := c.limits
 	return &retention.Keeper{
 		Limits: retention.Limits{
 			MaxPerOwner: l.MaxFinishedPerOwner, MaxRuns: l.MaxFinished, MaxBytes: l.MaxFinishedBytes, Longest: l.RetainFor, Shortest: l.RetainAtLeast,
 		},
-		Ended:     endedRows(e.rows),
-		Size:      e.files.Size,
-		InUse:     e.isRead,
-		DeleteRun: e.deleteUnread,
-		Logger:    e.logger,
+		Ended:     endedRows(c.rows),
+		Size:      c.files.Size,
+		InUse:     c.isRead,
+		DeleteRun: c.deleteUnread,
+		Logger:    c.logger,
 	}
 }
 
@@ -46,8 +46,8 @@ func endedRows(rows runlist.Rows) func() iter.Seq2[*runlist.Row, error] {
 }
 
 // isRead reports whether somebody reads a run.
-func (e *Engine) isRead(id string) bool {
-	r := e.residents.find(id)
+func (c *core) isRead(id string) bool {
+	r := c.residents.find(id)
 	return r != nil && r.readerCount.Load() > 0
 }
 
@@ -133,8 +133,8 @@ func (e *Engine) Discard(caller generators.Caller, id string) error {
 
 // deleteUnread deletes a run that has ended, with its log and its files, unless somebody reads it,
 // and reports whether it did. If the log can't be deleted, it deletes nothing.
-func (e *Engine) deleteUnread(id string) (deleted bool, err error) {
-	r, err := e.load(id)
+func (c *core) deleteUnread(id string) (deleted bool, err error) {
+	r, err := c.load(id)
 	switch {
 	case errors.Is(err, ErrRunNotFound):
 		return false, nil
@@ -145,15 +145,15 @@ func (e *Engine) deleteUnread(id string) (deleted bool, err error) {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if err := e.log.Delete(context.Background(), r.id); err != nil {
+	if err := c.log.Delete(context.Background(), r.id); err != nil {
 		return false, fmt.Errorf("deleting the log of run %s: %w", r.id, err)
 	}
-	e.residents.remove(r)
-	e.files.Delete(r.id, r.owner())
-	e.messages.Forget(r.id)
-	e.keeper.Forget(r.id)
+	c.residents.remove(r)
+	c.files.Delete(r.id, r.owner())
+	c.messages.Forget(r.id)
+	c.keeper.Forget(r.id)
 	r.wakeWaiters() // a woken waiter finds that the run has been deleted
-	e.watchers.notify(r.owner())
+	c.watchers.notify(r.owner())
 	return true, nil
 }
 

@@ -20,8 +20,8 @@ var ErrSamplingChanged = journal.ErrSamplingChanged
 // stays open. An approval without a number gets the next one. RecordSampling returns the
 // number of the call. The error is [ErrAskNotFound], [ErrForbidden], [ErrSettled], the
 // log's, or [ErrSamplingChanged] if s isn't of the next call, or of the one in progress.
-func (e *Engine) RecordSampling(ctx context.Context, caller generators.Caller, askID string, s runlog.Sampling) (call int, err error) {
-	r, seq, err := e.findAsk(ctx, caller, askID)
+func (x questions) RecordSampling(ctx context.Context, caller generators.Caller, askID string, s runlog.Sampling) (call int, err error) {
+	r, seq, err := x.findAsk(ctx, caller, askID)
 	if err != nil {
 		return 0, err
 	}
@@ -51,8 +51,8 @@ func (e *Engine) RecordSampling(ctx context.Context, caller generators.Caller, a
 
 // ApprovedSample returns the version of a question's request that was approved last, if that
 // isn't the one that was asked; else nil. The error is that of [Engine.Question].
-func (e *Engine) ApprovedSample(ctx context.Context, caller generators.Caller, askID string) (*ask.SampleRequest, error) {
-	r, seq, err := e.findAsk(ctx, caller, askID)
+func (x questions) ApprovedSample(ctx context.Context, caller generators.Caller, askID string) (*ask.SampleRequest, error) {
+	r, seq, err := x.findAsk(ctx, caller, askID)
 	if err != nil {
 		return nil, err
 	}
@@ -69,7 +69,7 @@ func (e *Engine) ApprovedSample(ctx context.Context, caller generators.Caller, a
 // readApproved reads from the log the version of a question's request that was approved last;
 // nil if that is the one that was asked.
 func (r *trackedRun) readApproved(ctx context.Context, seq uint64) (version *ask.SampleRequest, err error) {
-	for batch, err := range r.engine.files.Read(ctx, r.id, seq) {
+	for batch, err := range r.core.files.Read(ctx, r.id, seq) {
 		if err != nil {
 			return nil, err
 		}
@@ -98,9 +98,9 @@ func (r *trackedRun) readApproved(ctx context.Context, seq uint64) (version *ask
 // MaskSample returns a version of the request of an open question with the secrets masked
 // that the run's generator has been given, as they are in the question. The error is
 // [ErrAskNotFound], or that of reading the secrets.
-func (e *Engine) MaskSample(askID string, request *ask.SampleRequest) (*ask.SampleRequest, error) {
+func (x questions) MaskSample(askID string, request *ask.SampleRequest) (*ask.SampleRequest, error) {
 	run, _, _ := runlog.SplitAskID(askID)
-	r, err := e.load(run)
+	r, err := x.load(run)
 	if errors.Is(err, ErrRunNotFound) {
 		err = ErrAskNotFound
 	}
@@ -115,8 +115,8 @@ func (e *Engine) MaskSample(askID string, request *ask.SampleRequest) (*ask.Samp
 }
 
 // ModelReplies reports whether a run waits for nothing but the replies of models.
-func (e *Engine) ModelReplies(run string) bool {
-	r, err := e.load(run)
+func (x questions) ModelReplies(run string) bool {
+	r, err := x.load(run)
 	if err != nil {
 		return false
 	}
@@ -141,10 +141,10 @@ func (r *trackedRun) notifySample(a *runstate.Ask) {
 	if c == nil || r.worker.answersAgain { // nobody is to answer it
 		return
 	}
-	if f := r.engine.onAsk; f != nil {
+	if f := r.core.onAsk; f != nil {
 		f(runlog.AskID(r.id, a.Seq))
 	}
-	if f := r.engine.onSample; f != nil && c.Kind == string(ask.KindSample) {
+	if f := r.core.onSample; f != nil && c.Kind == string(ask.KindSample) {
 		f(runlog.AskID(r.id, a.Seq))
 	}
 }

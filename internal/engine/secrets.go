@@ -13,7 +13,7 @@ import (
 
 // sealSecret replaces the content of a secret answer by its sealed form.
 func (r *trackedRun) sealSecret(a *runlog.Answered) error {
-	sealed, err := r.engine.keys.Seal(r.id, a.Answer.Content)
+	sealed, err := r.core.keys.Seal(r.id, a.Answer.Content)
 	if err != nil {
 		return err
 	}
@@ -26,7 +26,7 @@ func (r *trackedRun) unsealSecret(a *runlog.Answered) error {
 	if a.Sealed == nil {
 		return nil
 	}
-	content, err := r.engine.keys.Unseal(r.id, a.Sealed)
+	content, err := r.core.keys.Unseal(r.id, a.Sealed)
 	if err != nil {
 		return err
 	}
@@ -36,14 +36,14 @@ func (r *trackedRun) unsealSecret(a *runlog.Answered) error {
 
 // deleteKey deletes the key of a run that has ended. That is synced first: a power failure must
 // not take back the end of a run whose secrets can no longer be read.
-func (e *Engine) deleteKey(run string) error {
-	if !e.keys.Has(run) {
+func (c *core) deleteKey(run string) error {
+	if !c.keys.Has(run) {
 		return nil
 	}
-	if err := e.log.Sync(e.generatorCtx); err != nil {
+	if err := c.log.Sync(c.generatorCtx); err != nil {
 		return err
 	}
-	return e.keys.Delete(run)
+	return c.keys.Delete(run)
 }
 
 // deleteKeysOfEndedRuns deletes the keys that a process left which was killed.

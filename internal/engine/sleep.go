@@ -21,7 +21,7 @@ var (
 func (w *worker) recordSleep(c *generators.Call) error {
 	until := c.Until.UTC().Round(0)
 	switch {
-	case w.engine.skipSleeps:
+	case w.core.skipSleeps:
 		until = time.Now().UTC().Round(0)
 	case until.Before(earliestWake):
 		until = earliestWake
@@ -38,7 +38,7 @@ func (w *worker) recordSleep(c *generators.Call) error {
 
 // endSleep records the end of a sleep whose time has come. Callers hold mu.
 func (r *trackedRun) endSleep(s *runstate.Sleep) error {
-	ctx := r.engine.ctx
+	ctx := r.core.ctx
 	// If another process has claimed the run, the batch is obsolete, but the sleep may
 	// still be in progress.
 	if err := r.flushAndAppend(ctx); err != nil && !r.isSuperseded(err) {

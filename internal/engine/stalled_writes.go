@@ -2,6 +2,7 @@ package engine
 
 import (
 	"errors"
+	"log/slog"
 	"slices"
 	"sync"
 	"time"
@@ -23,7 +24,7 @@ const retryInterval = time.Second
 // stopped in the meantime. Callers hold mu, which it releases while it waits.
 func (w *worker) flushAndAppendRetrying(entries ...runlog.Entry) error {
 	w.batch.entries = append(w.batch.entries, entries...)
-	return w.retryTransient(func() error { return w.flushAndAppend(w.engine.ctx) })
+	return w.retryTransient(func() error { return w.flushAndAppend(w.core.ctx) })
 }
 
 // retryTransient calls try until it succeeds or fails for good. The error is
@@ -56,7 +57,7 @@ func (w *worker) addStalled(n int, err error) {
 	w.stalledCount += n
 	w.updateClock()
 	w.updateEviction()
-	w.engine.stalledWrites.add(w.engine, n, err)
+	w.core.stalledWrites.add(w.core.logger, n, err)
 }
 
 // waitUnlocked waits with mu released. It returns false if the worker has been
@@ -105,7 +106,7 @@ type stalledWrites struct {
 
 // add adds n to the count. It logs when the first write stalls and when none is
 // stalled any more.
-func (s *stalledWrites) add(e *Engine, n int, err error) {
+func (s *stalledWrites) add(logger *slog.Logger, n int, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	before := s.count
@@ -113,16 +114,16 @@ func (s *stalledWrites) add(e *Engine, n int, err error) {
 	switch {
 	case before == 0:
 		s.since = time.Now()
-		e.logger.Error("runs are stalled: the log can't be written", "err", err)
+		logger.Error("runs are stalled: the log can't be written", "err", err)
 	case s.count == 0:
-		e.logger.Info("runs are no longer stalled", "after", time.Since(s.since).Round(time.Millisecond))
+		logger.Info("runs are no longer stalled", "after", time.Since(s.since).Round(time.Millisecond))
 	}
 }
 
 // retryLater calls try, with mu held, again and again after retryInterval, until it succeeds,
 // fails for good or the engine closes.
 func (r *trackedRun) retryLater(try func() error) {
-	r.engine.retries.AddLater(schedule.Job{Wait: retryInterval, MaxWait: retryInterval, Try: func() error {
+	r.core.retries.AddLater(schedule.Job{Wait: retryInterval, MaxWait: retryInterval, Try: func() error {
 		r.mu.Lock()
 		defer r.mu.Unlock()
 		err := try()
@@ -130,7 +131,7 @@ func (r *trackedRun) retryLater(try func() error) {
 		case errors.Is(err, journal.ErrOver):
 			return nil
 		case err != nil && !IsTransient(err):
-			r.engine.logger.Error("retrying a failed append", "run", r.id, "err", err)
+			r.core.logger.Error("retrying a failed append", "run", r.id, "err", err)
 			return nil
 		}
 		return err

@@ -74,7 +74,7 @@ func (e *Engine) Start(ctx context.Context, caller generators.Caller, req StartR
 		return Info{}, err
 	}
 	started.ReplayOf = req.answers.From()
-	r := newTrackedRun(e, photon, started)
+	r := newTrackedRun(e.core, photon, started)
 	r.answers = req.answers
 	trace, done := e.tracer.TraceStart(ctx, r.tracedRun())
 	defer func() { done(err) }()
@@ -115,8 +115,8 @@ func newStarted(p *generators.Photon, caller generators.Caller, args json.RawMes
 // mu.
 func (r *trackedRun) discardFailedStart() {
 	if !r.IsUncertain() {
-		r.engine.residents.remove(r)
-		r.engine.residents.endStart(r)
+		r.core.residents.remove(r)
+		r.core.residents.endStart(r)
 		return
 	}
 	r.startRefused = true
@@ -129,7 +129,7 @@ func (r *trackedRun) discardFailedStart() {
 func (r *trackedRun) recordStart(ctx context.Context, s runlog.Started, client *clientsession.Client, args json.RawMessage) (Info, error) {
 	started := runlog.NewEntry(runlog.KindStarted, s)
 	started.Time = r.StartedAt
-	first, release, err := r.engine.exclusive.join(ctx, r)
+	first, release, err := r.core.exclusive.join(ctx, r)
 	if err != nil {
 		return Info{}, err
 	}
@@ -138,7 +138,7 @@ func (r *trackedRun) recordStart(ctx context.Context, s runlog.Started, client *
 		err := r.Append(ctx, started, runlog.NewEntry(runlog.KindQueued, runlog.Queued{Key: s.Exclusive}))
 		return r.info(), err
 	}
-	if err := r.Append(ctx, started, r.engine.newClaim(1)); err != nil {
+	if err := r.Append(ctx, started, r.core.newClaim(1)); err != nil {
 		return Info{}, err
 	}
 	info := r.info()
@@ -150,22 +150,22 @@ func (r *trackedRun) recordStart(ctx context.Context, s runlog.Started, client *
 // recorded. Until then, its idempotency key stays in use.
 func (r *trackedRun) undoStart() {
 	r.retryLater(func() error {
-		ctx := r.engine.ctx
+		ctx := r.core.ctx
 		if err := r.Resolve(ctx); err != nil {
 			return err
 		}
-		end, ok := r.engine.keeper.TryBegin() // another deletion may wait for the run
+		end, ok := r.core.keeper.TryBegin() // another deletion may wait for the run
 		if !ok {
 			return fmt.Errorf("%w: %w", runlog.ErrUnavailable, ErrDeletionPaused)
 		}
 		defer end()
-		if err := r.engine.log.Delete(ctx, r.id); err != nil {
+		if err := r.core.log.Delete(ctx, r.id); err != nil {
 			return err
 		}
-		r.engine.residents.remove(r)
-		r.engine.residents.endStart(r)
-		r.engine.exclusive.startNext(r.exclusiveKey())
-		r.engine.files.Delete(r.id, r.owner())
+		r.core.residents.remove(r)
+		r.core.residents.endStart(r)
+		r.core.exclusive.startNext(r.exclusiveKey())
+		r.core.files.Delete(r.id, r.owner())
 		return nil
 	})
 }

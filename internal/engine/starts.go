@@ -130,7 +130,7 @@ func (r *trackedRun) resolveRepeat(ctx context.Context, digest [sha256.Size]byte
 	if r.Last == 0 || r.startRefused {
 		return Info{}, fmt.Errorf("the first request with this idempotency key failed: %w", runlog.ErrUnavailable)
 	}
-	entry, err := r.engine.files.ReadEntry(ctx, r.id, 1)
+	entry, err := r.core.files.ReadEntry(ctx, r.id, 1)
 	if err != nil {
 		return Info{}, err
 	}

@@ -45,16 +45,16 @@ type SupervisedAsk struct {
 }
 
 // supervisorOf returns what decides about a photon; nil if nothing does.
-func (e *Engine) supervisorOf(p *generators.Photon) Supervisor {
-	if e.supervisor == nil || p == nil || p.Options().Definition == nil {
+func (c *core) supervisorOf(p *generators.Photon) Supervisor {
+	if c.supervisor == nil || p == nil || p.Options().Definition == nil {
 		return nil
 	}
-	return e.supervisor
+	return c.supervisor
 }
 
 // recordedArguments returns what the log keeps of a run's arguments.
-func (e *Engine) recordedArguments(p *generators.Photon, args json.RawMessage) json.RawMessage {
-	if s := e.supervisorOf(p); s != nil {
+func (c *core) recordedArguments(p *generators.Photon, args json.RawMessage) json.RawMessage {
+	if s := c.supervisorOf(p); s != nil {
 		return s.RecordedArguments(p, args)
 	}
 	return args
@@ -62,8 +62,8 @@ func (e *Engine) recordedArguments(p *generators.Photon, args json.RawMessage) j
 
 // askPolicy returns what the run may ask.
 func (w *worker) askPolicy() ask.Policy {
-	policy := w.engine.policy
-	if s := w.engine.supervisorOf(w.photon); s != nil {
+	policy := w.core.policy
+	if s := w.core.supervisorOf(w.photon); s != nil {
 		policy.AllowSecrets = s.AdmitsSecrets(w.photon)
 	}
 	return policy
@@ -80,13 +80,13 @@ func (r *trackedRun) superviseWithdrawal(asked *runstate.Ask, w runlog.Withdrawn
 }
 
 func (r *trackedRun) superviseSettlement(asked *runstate.Ask, settled SupervisedAsk) {
-	s := r.engine.supervisorOf(r.photon)
+	s := r.core.supervisorOf(r.photon)
 	if s == nil || asked == nil {
 		return
 	}
 	settled.ID, settled.Run, settled.Photon = runlog.AskID(r.id, asked.Seq), r.id, r.photon
 	settled.Owner, settled.AskedAt = r.Start.StartedBy(), asked.AskedAt
-	if a, err := r.loadAsked(r.engine.ctx, asked); err == nil {
+	if a, err := r.loadAsked(r.core.ctx, asked); err == nil {
 		settled.Question = a.Question
 	}
 	s.AskSettled(settled)

@@ -21,7 +21,7 @@ import (
 // Code that appends to the run's log holds mu. Within the process, appends
 // therefore never conflict: a conflict means that another process wrote.
 type trackedRun struct {
-	engine *Engine
+	core   *core
 	id     string
 	photon *generators.Photon // nil if no such photon is registered
 
@@ -66,8 +66,8 @@ type trackedRun struct {
 	works, counted bool
 }
 
-func newTrackedRun(e *Engine, p *generators.Photon, s runlog.Started) *trackedRun {
-	r := &trackedRun{engine: e, id: newRunID(), photon: p}
+func newTrackedRun(c *core, p *generators.Photon, s runlog.Started) *trackedRun {
+	r := &trackedRun{core: c, id: newRunID(), photon: p}
 	r.Journal = r.newJournal(runstate.Run{})
 	r.Begin(s, time.Now())
 	r.masked.Store(&noSecrets)
@@ -76,10 +76,10 @@ func newTrackedRun(e *Engine, p *generators.Photon, s runlog.Started) *trackedRu
 
 // newJournal returns the run's journal; its entries have led to state.
 func (r *trackedRun) newJournal(state runstate.Run) journal.Journal {
-	e := r.engine
-	return journal.New(r.id, state, e.files.OfRun(r.id, r.owner), journal.Hooks{
-		Log: e.log, Load: e.files.Load, Appended: e.meter.EntriesAppended, Apply: r.applyEntry,
-		ResolveLater: func() { r.retryLater(func() error { return r.Resolve(e.ctx) }) },
+	c := r.core
+	return journal.New(r.id, state, c.files.OfRun(r.id, r.owner), journal.Hooks{
+		Log: c.log, Load: c.files.Load, Appended: c.meter.EntriesAppended, Apply: r.applyEntry,
+		ResolveLater: func() { r.retryLater(func() error { return r.Resolve(c.ctx) }) },
 	})
 }
 
@@ -109,5 +109,5 @@ func (r *trackedRun) isUsableBy(c generators.Caller) bool { return usableBy(c, r
 // doesn't count as working, or that it can. Callers hold mu.
 func (r *trackedRun) setInactive(inactive bool) {
 	r.inactive = inactive
-	r.engine.residents.recount(r)
+	r.core.residents.recount(r)
 }

@@ -18,19 +18,19 @@ type unanswerableAsks struct {
 // PeopleChanged finds the open questions that nobody who can sign in may answer any more, and
 // those that somebody may answer again. Both are logged. Owners and operators have the former
 // in their inboxes. If anybody may sign in, there are none.
-func (e *Engine) PeopleChanged() {
-	u := &e.unanswerable
+func (l lists) PeopleChanged() {
+	u := l.unanswerable
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	now := make(map[string]struct{})
-	for a, err := range e.openAsks(runlist.AskFilter{Restricted: true}, Position{}) {
+	for a, err := range l.openAsks(runlist.AskFilter{Restricted: true}, Position{}) {
 		if err != nil {
-			e.logger.Error("finding out who may answer questions", "err", err)
+			l.logger.Error("finding out who may answer questions", "err", err)
 			return
 		}
 		id := a.ID()
 		_, before := u.ids[id]
-		unanswerable := e.isUnanswerable(a)
+		unanswerable := l.isUnanswerable(a)
 		if unanswerable {
 			now[id] = struct{}{}
 		}
@@ -39,43 +39,43 @@ func (e *Engine) PeopleChanged() {
 		}
 		attrs := []any{"run", a.Run.ID, "ask", id, "for", a.Audience.String()}
 		if unanswerable {
-			e.logger.Warn("nobody who can sign in may answer a question any more", attrs...)
+			l.logger.Warn("nobody who can sign in may answer a question any more", attrs...)
 		} else {
-			e.logger.Info("somebody may answer a question again", attrs...)
+			l.logger.Info("somebody may answer a question again", attrs...)
 		}
-		e.watchers.notify(a.Run.Owner())
-		e.watchers.notifyAudience(a)
+		l.watchers.notify(a.Run.Owner())
+		l.watchers.notifyAudience(a)
 	}
 	u.ids = now
 }
 
 // isUnanswerable reports whether nobody who can sign in may answer a question.
-func (e *Engine) isUnanswerable(a runlist.Ask) bool {
-	return a.Audience != nil && e.people != nil && !e.people(func(c generators.Caller) bool { return admits(a, c) })
+func (c *core) isUnanswerable(a runlist.Ask) bool {
+	return a.Audience != nil && c.people != nil && !c.people(func(c generators.Caller) bool { return admits(a, c) })
 }
 
 // IsUnanswerable reports whether a question is open and nobody may answer it; see
 // [Engine.PeopleChanged].
-func (e *Engine) IsUnanswerable(askID string) bool {
+func (l lists) IsUnanswerable(askID string) bool {
 	id, seq, _ := runlog.SplitAskID(askID)
-	r, err := e.load(id)
+	r, err := l.load(id)
 	if err != nil {
 		return false
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	a := r.FindAsk(seq)
-	return a != nil && e.isUnanswerable(r.listed(a))
+	return a != nil && l.isUnanswerable(r.listed(a))
 }
 
 // CountUnanswerable counts the open questions that nobody may answer; see
 // [Engine.PeopleChanged]. The error is that of reading rows.
-func (e *Engine) CountUnanswerable() (n int, err error) {
-	for a, err := range e.openAsks(runlist.AskFilter{Restricted: true}, Position{}) {
+func (l lists) CountUnanswerable() (n int, err error) {
+	for a, err := range l.openAsks(runlist.AskFilter{Restricted: true}, Position{}) {
 		if err != nil {
 			return 0, err
 		}
-		if e.isUnanswerable(a) {
+		if l.isUnanswerable(a) {
 			n++
 		}
 	}

@@ -58,13 +58,13 @@ func (w *worker) unansweredEnd(err error) (f runlog.Finished, ok bool) {
 // masked; empty if the log can't be read for good. Callers hold mu.
 func (w *worker) questionMessage(seq uint64) (message string) {
 	err := w.retryTransient(func() error {
-		asked, err := w.engine.readAsked(w.engine.ctx, w.id, seq)
+		asked, err := w.core.readAsked(w.core.ctx, w.id, seq)
 		if err != nil {
 			return err
 		}
 		q := asked.Question
 		if q.Kind == ask.KindSample {
-			version, err := w.readApproved(w.engine.ctx, seq)
+			version, err := w.readApproved(w.core.ctx, seq)
 			if err != nil {
 				return err
 			}
@@ -76,7 +76,7 @@ func (w *worker) questionMessage(seq uint64) (message string) {
 		return nil
 	})
 	if err != nil {
-		w.engine.logger.Error("reading the question that ended a run", "run", w.id, "err", err)
+		w.core.logger.Error("reading the question that ended a run", "run", w.id, "err", err)
 	}
 	return message
 }

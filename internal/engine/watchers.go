@@ -30,9 +30,9 @@ type watchers struct {
 
 // Watch yields once immediately and then after every change of the callers' lists,
 // until ctx ends. Changes during the loop's body count as one.
-func (e *Engine) Watch(ctx context.Context, callers ...generators.Caller) iter.Seq[struct{}] {
+func (l lists) Watch(ctx context.Context, callers ...generators.Caller) iter.Seq[struct{}] {
 	return func(yield func(struct{}) bool) {
-		changed, remove := e.watchers.add(callers)
+		changed, remove := l.watchers.add(callers)
 		defer remove()
 		for yield(struct{}{}) {
 			select {

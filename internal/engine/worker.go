@@ -56,11 +56,11 @@ type worker struct {
 // hold mu.
 func (r *trackedRun) launchGenerator(caller generators.Caller, client *clientsession.Client, args json.RawMessage, h *replay.History) {
 	w := &worker{trackedRun: r, history: h}
-	ctx := clientsession.With(generators.WithCaller(r.engine.generatorCtx, caller), client)
-	if f := r.engine.runURL; f != nil {
+	ctx := clientsession.With(generators.WithCaller(r.core.generatorCtx, caller), client)
+	if f := r.core.runURL; f != nil {
 		ctx = runaddress.With(ctx, func() string { return f(r.id) })
 	}
-	ctx, endSpan := r.engine.tracer.TraceGenerator(ctx, r.tracedRun())
+	ctx, endSpan := r.core.tracer.TraceGenerator(ctx, r.tracedRun())
 	if r.photon.Options().Definition != nil {
 		ctx, w.content = toolresult.WithRecorder(runpause.With(r.withObserver(ctx), w.beginPause))
 	}
@@ -76,7 +76,7 @@ func (r *trackedRun) launchGenerator(caller generators.Caller, client *clientses
 	}
 	r.updateClock()
 	r.updateEviction()
-	r.engine.workers.Add(1)
+	r.core.workers.Add(1)
 	r.drivers++
 	go w.driveGenerator(endSpan) // not workers.Go, whose frames would double the stack of a waiting run
 }
@@ -109,7 +109,7 @@ func reserveStack() {
 
 // finishDriving ends the run if the loop over its events ended without an end.
 func (w *worker) finishDriving(endSpan func(State)) {
-	defer w.engine.workers.Done()
+	defer w.core.workers.Done()
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.worker == w { // the generator's goroutine has exited without returning
@@ -133,7 +133,7 @@ func (w *worker) finishDriving(endSpan func(State)) {
 	}
 	if w.drivers == 0 && w.State.Ended() {
 		w.returning = false
-		w.engine.residents.recount(w.trackedRun)
+		w.core.residents.recount(w.trackedRun)
 	}
 	w.releaseKey()
 	endSpan(w.State)
@@ -151,10 +151,10 @@ func (w *worker) endOnRecordError(err error) {
 		w.failRun(fault.text)
 	case errors.As(err, &differs):
 		w.failRun(differs.Error())
-	case w.engine.ctx.Err() != nil:
+	case w.core.ctx.Err() != nil:
 		return
 	default:
-		w.engine.logger.Error("recording a run", "run", w.id, "photon", w.Start.Photon, "err", w.secrets.Text(err.Error()))
+		w.core.logger.Error("recording a run", "run", w.id, "photon", w.Start.Photon, "err", w.secrets.Text(err.Error()))
 		w.batch.discard() // what could not be recorded
 		w.failRun("Beam could not record what the tool did")
 	}
@@ -196,7 +196,7 @@ func (w *worker) finishRun(f runlog.Finished) {
 		if errors.Is(err, journal.ErrOver) {
 			return
 		}
-		w.engine.logger.Error("recording a result", "run", w.id, "photon", w.Start.Photon, "err", w.secrets.Text(err.Error()))
+		w.core.logger.Error("recording a result", "run", w.id, "photon", w.Start.Photon, "err", w.secrets.Text(err.Error()))
 		f = runlog.Finished{Status: runlog.Failed, Error: "Beam could not record the tool's result"}
 	}
 	_ = w.retryTransient(func() error { return w.endRun(f) }) // endRun has logged the error

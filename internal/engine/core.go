@@ -1,0 +1,210 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"iter"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+
+	"github.com/photon-beam/beam/ask"
+	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/audit"
+	"github.com/photon-beam/beam/internal/budget"
+	"github.com/photon-beam/beam/internal/engine/files"
+	"github.com/photon-beam/beam/internal/engine/keyring"
+	"github.com/photon-beam/beam/internal/engine/pages"
+	"github.com/photon-beam/beam/internal/engine/retention"
+	"github.com/photon-beam/beam/internal/engine/schedule"
+	"github.com/photon-beam/beam/internal/recording"
+	"github.com/photon-beam/beam/internal/runlist"
+	"github.com/photon-beam/beam/internal/runlog"
+)
+
+// A core is what runs and the engine's methods share: the log with its rows and files, what
+// decides about runs, and who is told of their changes. Its methods may be called from several
+// goroutines.
+type core struct {
+	photons    *generators.Registry
+	log        runlog.Log
+	rows       runlist.Rows
+	files      *files.Files
+	keys       *keyring.Keyring
+	messages   *recording.Recorder
+	program    func() string
+	runURL     func(run string) string // nil if it isn't known
+	policy     ask.Policy
+	limits     Limits
+	ephemeral  bool
+	skipSleeps bool
+	supervisor Supervisor                                        // nil if there is none
+	people     func(qualifies func(generators.Caller) bool) bool // nil if anybody may sign in
+	audit      *audit.Log                                        // nil for none
+	logger     *slog.Logger
+	meter      Meter
+	tracer     Tracer
+	onSample   func(askID string) // see OnSample
+	onAsk      func(askID string) // see OnAsk
+
+	residents     *residents
+	exclusive     *exclusiveRuns
+	evictor       *evictor
+	keeper        *retention.Keeper
+	deadlines     *schedule.Deadlines
+	retries       schedule.Retries
+	stalledWrites stalledWrites
+	watchers      watchers
+	followers     atomic.Int64 // streams, pages and calls
+	unkept        unkeptContents
+	disk, uploads *budget.Budget // bytes of files; uploads in progress
+	workers       sync.WaitGroup
+
+	ctx          context.Context // of the engine's own operations
+	acceptCtx    context.Context // ends when the engine no longer accepts runs
+	generatorCtx context.Context // parent of all generators' contexts; never ends, because each run is stopped individually
+}
+
+func newCore(o Options) *core {
+	c := &core{
+		photons: o.Photons, log: o.Log, rows: o.Rows, keys: keyring.New(o.KeyDir), program: o.Program, runURL: o.RunURL,
+		policy: o.Policy, limits: o.Limits.withDefaults(), ephemeral: o.Ephemeral, skipSleeps: o.SkipSleeps,
+		supervisor: o.Supervisor, people: o.People, audit: o.Audit, logger: o.Logger, meter: o.Meter, tracer: o.Tracer,
+		generatorCtx: context.Background(),
+	}
+	if s, ok := o.Log.(runlist.Store); ok && c.rows == nil {
+		c.rows = s
+	}
+	if c.rows == nil {
+		m := runlist.NewMemory(o.Log, files.Loader(o.Blobs))
+		c.log, c.rows = m, m
+	}
+	if c.program == nil {
+		c.program = func() string { return "" }
+	}
+	if c.meter == nil {
+		c.meter = noopMeter{}
+	}
+	if c.tracer == nil {
+		c.tracer = noopTracer{}
+	}
+	if c.logger == nil {
+		c.logger = slog.New(slog.DiscardHandler)
+	}
+	if o.Root != "" {
+		c.generatorCtx = generators.WithRoot(c.generatorCtx, o.Root)
+	}
+	var recordings recording.Store // none, if nothing is to be on disk
+	if !o.Ephemeral {
+		recordings = o.Blobs
+	}
+	c.messages = recording.NewRecorder(recordings, c.Exists, c.logger)
+	c.uploads, c.disk = budget.New(budget.Uploads, c.limits.Uploads), budget.New(budget.Disk, c.limits.Disk)
+	c.files = files.New(o.Blobs, c.log, c.disk, c.logger)
+	c.residents = newResidents(budget.New(budget.Working, c.limits.Working))
+	c.exclusive = newExclusiveRuns(c.rows, c.startIfFirst, c.logger)
+	c.evictor = newEvictor(c.limits)
+	c.keeper = c.newKeeper()
+	due := func() iter.Seq2[*runlist.Row, error] { return pages.Each(c.rows.Due, (*runlist.Row).Due) }
+	c.deadlines = schedule.NewDeadlines(due, c.handleDeadlines, c.logger)
+	return c
+}
+
+// load returns a run, from its row if it isn't in memory. The error is [ErrRunNotFound], or
+// that of reading the row.
+func (c *core) load(id string) (*trackedRun, error) {
+	r := c.residents.find(id)
+	if r == nil {
+		// While a row is being read, nobody else has the run, so that nobody here appends to it.
+		loaded, err, _ := c.residents.loads.Do(id, func() (any, error) { return c.loadRow(id) })
+		if err != nil {
+			return nil, err
+		}
+		r = loaded.(*trackedRun)
+	}
+	if r.lost.Load() {
+		r.endLost()
+	}
+	return r, nil
+}
+
+func (c *core) loadRow(id string) (*trackedRun, error) {
+	if r := c.residents.find(id); r != nil {
+		return r, nil // it was loaded a moment ago
+	}
+	row, err := c.rows.Row(context.Background(), id)
+	switch {
+	case errors.Is(err, runlog.ErrNotFound):
+		return nil, ErrRunNotFound
+	case err != nil:
+		return nil, err
+	}
+	r := c.newLoadedRun(row)
+	c.residents.mu.Lock()
+	c.residents.insert(r)
+	c.residents.mu.Unlock()
+	return r, nil
+}
+
+// newLoadedRun returns a run as its row describes it.
+func (c *core) newLoadedRun(row *runlist.Row) *trackedRun {
+	r := &trackedRun{core: c, id: row.ID}
+	r.Journal = r.newJournal(row.Run.Clone())
+	r.photon, _ = c.photons.Lookup(r.Start.Photon)
+	r.timeSpent = r.TimeSpent
+	r.adopter.Store(r.Adopter)
+	r.lost.Store(r.isLost())
+	r.ended.Store(r.State.Ended())
+	r.inactive = !r.State.Ended() && (r.Queued || r.photon == nil || r.State == Running)
+	return r
+}
+
+// findRun returns a run if caller may access it. The error is [ErrRunNotFound],
+// [ErrForbidden], or that of reading its row.
+func (c *core) findRun(caller generators.Caller, id string) (*trackedRun, error) {
+	r, err := c.load(id)
+	if err != nil {
+		return nil, err
+	}
+	if !r.isUsableBy(caller) {
+		return nil, ErrForbidden
+	}
+	return r, nil
+}
+
+// findAsk returns the run of a question, and the question's ordinal there, if the caller
+// may use the run, or answer the question.
+func (c *core) findAsk(ctx context.Context, caller generators.Caller, askID string) (*trackedRun, uint64, error) {
+	id, seq, ok := runlog.SplitAskID(askID)
+	if !ok {
+		return nil, 0, ErrAskNotFound
+	}
+	r, err := c.load(id)
+	switch {
+	case errors.Is(err, ErrRunNotFound):
+		return nil, 0, ErrAskNotFound
+	case err != nil:
+		return nil, 0, err
+	case !r.isUsableBy(caller) && !r.isAddressedTo(ctx, caller, seq):
+		return nil, 0, ErrForbidden
+	}
+	return r, seq, nil
+}
+
+// ownerOf returns the id of a run's owner.
+func (c *core) ownerOf(run string) (string, error) {
+	row, err := c.rows.Row(context.Background(), run)
+	if err != nil {
+		return "", err
+	}
+	return row.Owner(), nil
+}
+
+// Exists reports whether a run exists, whoever may use it.
+func (c *core) Exists(id string) bool {
+	if c.residents.find(id) != nil {
+		return true
+	}
+	_, err := c.rows.Row(context.Background(), id)
+	return err == nil
+}

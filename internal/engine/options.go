@@ -1,0 +1,100 @@
+package engine
+
+import (
+	"cmp"
+	"log/slog"
+	"time"
+
+	"github.com/photon-beam/beam/ask"
+	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/audit"
+	"github.com/photon-beam/beam/internal/budget"
+	"github.com/photon-beam/beam/internal/runlist"
+	"github.com/photon-beam/beam/internal/runlog"
+	"github.com/photon-beam/beam/internal/runlog/blob"
+)
+
+// Options configure an engine. Photons, Log and Blobs are required.
+type Options struct {
+	Photons *generators.Registry
+	// AllowAll starts photons for all callers, as [generators.Photon.Run] does.
+	AllowAll bool
+	// Offers reports whether the photon of that name is listed and may be started; nil
+	// offers all. Runs of other photons continue, and their questions can be answered.
+	Offers func(name string) bool
+	Log    runlog.Log
+	// Rows are the rows of Log. If it is nil, Log may be a [runlist.Store]; the rows of any
+	// other log are in memory.
+	Rows  runlist.Rows
+	Blobs *blob.Store
+	// KeyDir is the folder for the keys of secret answers. If it is empty, the
+	// keys are kept in memory, which is right for an ephemeral log only.
+	KeyDir string
+	// Ephemeral means that the log doesn't outlive the process: closing the engine
+	// interrupts durable runs, too.
+	Ephemeral bool
+	// Program returns a digest of the program, which claims record: a replay that differs
+	// is told from one by another program. It is called when the first run starts or
+	// resumes. Nil and "" mean that it isn't known.
+	Program func() string
+	// SkipSleeps ends every sleep as soon as it is recorded, for tests.
+	SkipSleeps bool
+	// Root is the folder that photons may read. If it is empty, they may read none.
+	Root   string
+	Policy ask.Policy
+	Limits Limits
+	Audit  *audit.Log   // records who answers and stops; nil for none
+	Logger *slog.Logger // nil discards all logs
+	Meter  Meter        // nil disables metrics
+	Tracer Tracer       // nil disables tracing
+	// People reports whether among those who can sign in, or may be able to, there is a
+	// caller for whom qualifies returns true. It is called with a run's lock held, must
+	// return quickly and must not call the engine. Nil means that anybody may sign in.
+	People func(qualifies func(generators.Caller) bool) bool
+	// Supervisor decides about photons that call another server's tools; nil if nothing
+	// does.
+	Supervisor Supervisor
+	// RunURL returns the address of a run's page, or "" if it isn't known. Nil knows none.
+	RunURL func(run string) string
+}
+
+// Limits bound what runs may use. A zero field means its default, which each
+// field's comment gives last.
+type Limits struct {
+	MaxEvents           int           // events of a run; 250,000
+	MaxLogBytes         int64         // bytes of a run's log; 64 MiB
+	MaxArtifactBytes    int64         // bytes of an artifact or a result; 64 MiB
+	MaxBlobBytes        int64         // bytes of artifacts and files beside a run's log; 4 GiB
+	Working             budget.Limit  // runs that work at once; 500 of an owner, 2,000 in all
+	Uploads             budget.Limit  // uploads at once; 16, 64
+	Disk                budget.Limit  // bytes of artifacts, files and results; 32 GiB, 128 GiB
+	MaxActivePerOwner   int           // unfinished runs of an owner; 30,000
+	MaxFinishedPerOwner int           // finished runs kept for an owner; 1,000
+	MaxFinished         int           // finished runs kept for all owners; 20,000
+	MaxFinishedBytes    int64         // bytes of the logs and files kept of finished runs; unlimited
+	RetainFor           time.Duration // how long finished runs are kept; 7 days
+	RetainAtLeast       time.Duration // how long a finished run is kept at least, however many there are; 1 minute
+	EvictAfter          time.Duration // how long a durable run waits in memory; 10 minutes
+	MaxResident         int           // durable runs that wait in memory; 250
+	// ReplayAlways evicts each durable run as soon as it waits, so that every answer
+	// replays it.
+	ReplayAlways bool
+}
+
+func (l Limits) withDefaults() Limits {
+	l.MaxEvents = cmp.Or(l.MaxEvents, 250_000)
+	l.MaxLogBytes = cmp.Or(l.MaxLogBytes, 64<<20)
+	l.MaxArtifactBytes = cmp.Or(l.MaxArtifactBytes, 64<<20)
+	l.MaxBlobBytes = cmp.Or(l.MaxBlobBytes, 4<<30)
+	l.Working = l.Working.Or(budget.Limit{Each: 500, All: 2_000})
+	l.Uploads = l.Uploads.Or(budget.Limit{Each: 16, All: 64})
+	l.Disk = l.Disk.Or(budget.Limit{Each: 32 << 30, All: 128 << 30})
+	l.MaxActivePerOwner = cmp.Or(l.MaxActivePerOwner, 30_000)
+	l.MaxFinishedPerOwner = cmp.Or(l.MaxFinishedPerOwner, 1_000)
+	l.MaxFinished = cmp.Or(l.MaxFinished, 20_000)
+	l.RetainFor = cmp.Or(l.RetainFor, 7*24*time.Hour)
+	l.RetainAtLeast = cmp.Or(l.RetainAtLeast, time.Minute)
+	l.EvictAfter = cmp.Or(l.EvictAfter, 10*time.Minute)
+	l.MaxResident = cmp.Or(l.MaxResident, 250)
+	return l
+}
