@@ -61,7 +61,7 @@ func (r *trackedRun) changeOwner(ctx context.Context, to generators.Caller) erro
 	case r.owner() == to.ID:
 		return nil
 	}
-	r.stopIdleTimer()
+	r.idle.stop()
 	err := r.Append(context.WithoutCancel(ctx), runlog.NewEntry(runlog.KindAdopted, runlog.Adopted{By: to}))
 	if errors.Is(err, journal.ErrOver) {
 		return ErrRunEnded

@@ -122,7 +122,7 @@ func (r *trackedRun) recordAnswer(ctx context.Context, question *ask.Question, e
 		return ErrMustWait
 	}
 	if question.Kind == ask.KindSecret && entry.Answer.Action == ask.Accept {
-		if err := r.sealSecret(&entry); err != nil {
+		if err := r.secretAnswers.seal(&entry); err != nil {
 			return err
 		}
 	}

@@ -22,7 +22,7 @@ func (r *trackedRun) applyEntry(e runlog.Entry, own bool) {
 	change, err := r.Run.Apply(e)
 	if err == nil {
 		if r.worker == nil && r.TimeSpent != recordedSpent {
-			r.timeSpent = r.TimeSpent // a worker here measures it
+			r.clock.spent = r.TimeSpent // a worker here measures it
 		}
 		err = e.Visit(entryEffects{r, change, own})
 	}
@@ -32,7 +32,7 @@ func (r *trackedRun) applyEntry(e runlog.Entry, own bool) {
 	if change.From != r.State || change.Opened != nil || change.Settled != nil || change.FellAsleep != nil || change.Woke != nil || wasQueued != r.Queued {
 		r.core.residents.recount(r)
 		r.core.watchers.notify(r.owner())
-		r.updateClock()
+		r.worker.updateClock()
 	}
 	r.updateEviction()
 	r.wakeWaiters()
@@ -96,13 +96,12 @@ func (r entryEffects) Answered(_ runlog.Entry, answered runlog.Answered) error {
 		r.core.meter.AskAnswered(action, answered.Surface, r.observeSettlement(r.change.Settled, string(action), answered.Surface))
 	}
 	if answered.Sealed != nil && r.worker == nil {
-		r.secretAnswers.Add(1)
-		r.masked.Store(nil)
+		r.secretAnswers.addRecorded()
 	}
 	if r.change.Settled != nil {
 		r.settleAsk(r.change.Settled, func() generators.Reply { return r.answeredReply(answered) })
 	}
-	r.restartIdleTimer()
+	r.idle.restart()
 	return nil
 }
 
@@ -170,7 +169,7 @@ func (r entryEffects) Finished(_ runlog.Entry, f runlog.Finished) error {
 	if err := r.core.deleteKey(r.id); err != nil {
 		r.core.logger.Error("deleting a run's key", "run", r.id, "err", err)
 	}
-	r.stopIdleTimer()
+	r.idle.stop()
 	r.core.files.ForgetUploads(r.id)
 	return nil
 }
@@ -203,11 +202,12 @@ func (r entryEffects) deliverReply(seq uint64, reply func() generators.Reply) {
 // answeredReply returns the generator's reply for a recorded answer.
 func (r *trackedRun) answeredReply(a runlog.Answered) generators.Reply {
 	sealed := a.Sealed != nil
-	if err := r.unsealSecret(&a); err != nil {
+	if err := r.secretAnswers.unseal(&a); err != nil {
 		return generators.Reply{Err: err, By: a.Caller}
 	}
 	if sealed && r.worker != nil {
-		r.worker.noteSecret(a)
+		r.worker.secrets = r.worker.secrets.Add(a.AskSeq, a.Answer.Content) // masked wherever the generator shows it
+		r.secretAnswers.setGiven(r.worker.secrets)
 	}
 	reply := a.Answer.Reply()
 	reply.By, reply.Open = a.Caller, r.Files.OpenerOf(a.Answer.Files)

@@ -148,10 +148,9 @@ func (c *core) loadRow(id string) (*trackedRun, error) {
 
 // newLoadedRun returns a run as its row describes it.
 func (c *core) newLoadedRun(row *runlist.Row) *trackedRun {
-	r := &trackedRun{core: c, id: row.ID}
-	r.Journal = r.newJournal(row.Run.Clone())
+	r := newRun(c, row.ID, row.Run.Clone())
 	r.photon, _ = c.photons.Lookup(r.Start.Photon)
-	r.timeSpent = r.TimeSpent
+	r.clock.spent = r.TimeSpent
 	r.adopter.Store(r.Adopter)
 	r.lost.Store(r.isLost())
 	r.ended.Store(r.State.Ended())

@@ -20,7 +20,7 @@ import (
 // end so that the worker can retry. Any other end stops the generator, and is
 // recorded in the background as soon as possible. Callers hold mu.
 func (r *trackedRun) endRun(f runlog.Finished) error {
-	f.TimeSpent, f.Error = ask.Millis(r.elapsedTime()), truncateText(f.Error)
+	f.TimeSpent, f.Error = ask.Millis(r.clock.elapsed()), truncateText(f.Error)
 	f.RecognizeUnanswered()
 	err := r.tryRecordEnd(f)
 	switch {
@@ -85,7 +85,7 @@ func (r *trackedRun) stopRun(caller generators.Caller, surface string) error {
 func (r *trackedRun) suspendOrInterrupt() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.stopIdleTimer()
+	r.idle.stop()
 	switch {
 	case r.State.Ended():
 	case !r.endsWithProcess():
@@ -113,7 +113,13 @@ func (r *trackedRun) stopGenerator(cause error) {
 	}
 	r.worker.generator.Stop(cause)
 	r.worker.observeReplay(false) // if the replay was still in progress
+	r.detachWorker()
+}
+
+// detachWorker lets the run go on without its worker. Callers hold mu.
+func (r *trackedRun) detachWorker() {
 	r.worker = nil
+	r.clock.stop()
 	r.updateEviction()
 }
 

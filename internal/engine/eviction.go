@@ -180,9 +180,7 @@ func (r *trackedRun) evict() {
 		r.updateEviction()
 		return
 	}
-	r.timeSpent = r.elapsedTime()
 	w.batch.discard()
-	r.worker = nil
-	r.updateEviction()
+	r.detachWorker()
 	w.generator.Stop(generators.ErrSuspended)
 }

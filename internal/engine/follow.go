@@ -103,7 +103,9 @@ func (x reader) AddWaiter(caller generators.Caller, id string, after uint64, w W
 	case r.Last > after:
 		return true, nil
 	}
-	r.addWaiter(w)
+	r.waiters = append(r.waiters, w)
+	r.updatePin()
+	x.followers.Add(1)
 	return false, nil
 }
 
@@ -121,13 +123,6 @@ func (x reader) RemoveWaiter(id string, w Waiter) {
 		x.followers.Add(-1)
 		r.updatePin()
 	}
-}
-
-// addWaiter adds a waiter for the next entry. Callers hold mu.
-func (r *trackedRun) addWaiter(w Waiter) {
-	r.waiters = append(r.waiters, w)
-	r.updatePin()
-	r.core.followers.Add(1)
 }
 
 // wakeWaiters wakes and removes all waiters. Callers hold mu.

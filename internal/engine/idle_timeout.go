@@ -7,10 +7,37 @@ import (
 	"github.com/photon-beam/beam/internal/runlog"
 )
 
-// An idleTimeout stops a run that nobody follows or answers.
-type idleTimeout struct {
-	duration time.Duration
-	timer    *time.Timer
+// An idleTimer expires when nobody has followed or answered a run for a while. The run's lock
+// guards it. The zero value never expires.
+type idleTimer struct {
+	after time.Duration
+	due   time.Time
+	timer *time.Timer // nil if it is stopped
+}
+
+// start starts the timer, which calls expired with no lock held.
+func (t *idleTimer) start(after time.Duration, expired func()) {
+	t.stop()
+	t.after, t.due, t.timer = after, time.Now().Add(after), time.AfterFunc(after, expired)
+}
+
+// restart restarts the timer, unless it is stopped.
+func (t *idleTimer) restart() {
+	if t.timer != nil {
+		t.due = time.Now().Add(t.after)
+		t.timer.Reset(t.after)
+	}
+}
+
+// isDue reports whether the timer has expired, and wasn't stopped or restarted since.
+func (t *idleTimer) isDue() bool { return t.timer != nil && !time.Now().Before(t.due) }
+
+// stop stops the timer.
+func (t *idleTimer) stop() {
+	if t.timer != nil {
+		t.timer.Stop()
+		t.timer = nil
+	}
 }
 
 // SetIdleTimeout stops a run after a time in which nobody followed or answered it.
@@ -34,9 +61,9 @@ func (e *Engine) SetIdleTimeout(caller generators.Caller, id string, timeout tim
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.stopIdleTimer()
+	r.idle.stop()
 	if !r.State.Ended() && e.acceptCtx.Err() == nil {
-		r.startIdleTimer(timeout)
+		r.idle.start(timeout, r.stopIfIdle)
 	}
 	return nil
 }
@@ -50,44 +77,20 @@ func (e *Engine) ClearIdleTimeout(caller generators.Caller, id string) error {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.stopIdleTimer()
+	r.idle.stop()
 	return nil
 }
 
-// startIdleTimer starts a new timeout. Callers hold mu.
-func (r *trackedRun) startIdleTimer(d time.Duration) {
-	t := &idleTimeout{duration: d}
-	t.timer = time.AfterFunc(d, func() { r.stopIdleRun(t) })
-	r.idleTimer = t
-}
-
-// stopIdleTimer removes the run's timeout, if any. Callers hold mu.
-func (r *trackedRun) stopIdleTimer() {
-	if r.idleTimer != nil {
-		r.idleTimer.timer.Stop()
-		r.idleTimer = nil
-	}
-}
-
-// restartIdleTimer restarts the run's timeout, if any. Callers hold mu.
-func (r *trackedRun) restartIdleTimer() {
-	if t := r.idleTimer; t != nil {
-		r.stopIdleTimer()
-		r.startIdleTimer(t.duration)
-	}
-}
-
-// stopIdleRun stops the run when a timeout expires, unless the timeout has been
-// replaced or the run is being followed.
-func (r *trackedRun) stopIdleRun(t *idleTimeout) {
+// stopIfIdle stops the run when its idle timer has expired, unless it is being followed.
+func (r *trackedRun) stopIfIdle() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	switch {
-	case r.idleTimer != t:
+	case !r.idle.isDue():
 	case len(r.waiters) > 0 || r.readerCount.Load() > 0:
-		r.restartIdleTimer()
+		r.idle.restart()
 	default:
-		r.stopIdleTimer()
+		r.idle.stop()
 		r.endRun(runlog.Finished{Status: runlog.Stopped, Error: "no client came back to the run"})
 	}
 }

@@ -52,7 +52,7 @@ func (w *worker) recordStep(e *generators.Stepped) error {
 	}
 	step := w.runningSteps[i]
 	entry := runlog.NewEntry(runlog.KindStepped, runlog.Stepped{
-		Key: w.secrets.Key(e.Key), GivenKey: w.givenKey(step.call), Value: e.Value, Error: e.Error, TimeSpent: ask.Millis(w.elapsedTime()),
+		Key: w.secrets.Key(e.Key), GivenKey: w.givenKey(step.call), Value: e.Value, Error: e.Error, TimeSpent: ask.Millis(w.clock.elapsed()),
 	}).From(step.goroutine)
 	if err := w.flushAndAppendRetrying(entry); err != nil {
 		return err
@@ -171,7 +171,7 @@ func (w *worker) recordAsk(c *generators.Call, q *ask.Question) error {
 	c.Question = q // as surfaces show it; nobody else has seen the call yet
 	asked := runlog.Asked{
 		Key: w.secrets.Key(c.Key), GivenKey: w.givenKey(c), Question: q, More: c.More,
-		Deadline: deadlineAfter(w.core.policy.TimeoutOf(q)), TimeSpent: ask.Millis(w.elapsedTime()),
+		Deadline: deadlineAfter(w.core.policy.TimeoutOf(q)), TimeSpent: ask.Millis(w.clock.elapsed()),
 		Evidence: runlog.DigestEvidence(q.Evidence), Masked: masked, Lost: w.endsWithProcess(),
 	}
 	var answer *ask.Answer

@@ -107,7 +107,7 @@ func (x questions) MaskSample(askID string, request *ask.SampleRequest) (*ask.Sa
 	if err != nil {
 		return nil, err
 	}
-	secrets, err := r.maskedSecrets()
+	secrets, err := r.secretAnswers.known()
 	if err != nil {
 		return nil, err
 	}

@@ -9,7 +9,6 @@ import (
 
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/engine/journal"
-	"github.com/photon-beam/beam/internal/engine/mask"
 	"github.com/photon-beam/beam/internal/engine/replay"
 	"github.com/photon-beam/beam/internal/runlog"
 	"github.com/photon-beam/beam/internal/runstate"
@@ -31,11 +30,7 @@ type trackedRun struct {
 	// lost means that the run is to end, because it can't go on; see isLost.
 	lost atomic.Bool
 
-	// masked are the secrets that are masked in the run's messages; nil if they are yet to be
-	// read from the log.
-	masked atomic.Pointer[mask.Secrets]
-	// secretAnswers counts those that came while no generator was here.
-	secretAnswers atomic.Int64
+	secretAnswers *runSecrets
 
 	// ended means that the run's end is recorded, for those who may not take mu.
 	ended atomic.Bool
@@ -46,7 +41,7 @@ type trackedRun struct {
 	mu              sync.Mutex
 	drivers         int32 // goroutines that drive its generators, which may still be returning
 	journal.Journal       // guarded by mu, but for Start and StartedAt, which don't change
-	timeSpent       time.Duration
+	clock           clock
 	answers         *replay.Answers // of an earlier run; nil for none
 	worker          *worker         // nil if the generator is not in this process
 	waiters         []Waiter        // woken at the next entry; see Engine.AddWaiter
@@ -56,8 +51,7 @@ type trackedRun struct {
 	holdsKey        bool            // see holdKey
 	pinned          bool            // see updatePin
 	evictable       bool            // see updateEviction
-	// idleTimer is nil if the run has no idle timeout; see Engine.SetIdleTimeout.
-	idleTimer *idleTimeout
+	idle            idleTimer       // see Engine.SetIdleTimeout
 
 	// What recount counts.
 	inactive       bool // unfinished, but it can't continue in this process, or not yet
@@ -67,20 +61,22 @@ type trackedRun struct {
 }
 
 func newTrackedRun(c *core, p *generators.Photon, s runlog.Started) *trackedRun {
-	r := &trackedRun{core: c, id: newRunID(), photon: p}
-	r.Journal = r.newJournal(runstate.Run{})
+	r := newRun(c, newRunID(), runstate.Run{})
+	r.photon = p
 	r.Begin(s, time.Now())
-	r.masked.Store(&noSecrets)
+	r.secretAnswers.masked.Store(&noSecrets)
 	return r
 }
 
-// newJournal returns the run's journal; its entries have led to state.
-func (r *trackedRun) newJournal(state runstate.Run) journal.Journal {
-	c := r.core
-	return journal.New(r.id, state, c.files.OfRun(r.id, r.owner), journal.Hooks{
+// newRun returns a run whose entries have led to state.
+func newRun(c *core, id string, state runstate.Run) *trackedRun {
+	r := &trackedRun{core: c, id: id}
+	r.secretAnswers = &runSecrets{run: id, keys: c.keys, files: c.files, ended: &r.ended}
+	r.Journal = journal.New(id, state, c.files.OfRun(id, r.owner), journal.Hooks{
 		Log: c.log, Load: c.files.Load, Appended: c.meter.EntriesAppended, Apply: r.applyEntry,
 		ResolveLater: func() { r.retryLater(func() error { return r.Resolve(c.ctx) }) },
 	})
+	return r
 }
 
 func newRunID() string {

@@ -8,13 +8,13 @@ import (
 	"maps"
 	"runtime"
 	"slices"
-	"time"
 
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/clientsession"
 	"github.com/photon-beam/beam/internal/engine/journal"
 	"github.com/photon-beam/beam/internal/engine/mask"
 	"github.com/photon-beam/beam/internal/engine/replay"
+	"github.com/photon-beam/beam/internal/recording"
 	"github.com/photon-beam/beam/internal/runaddress"
 	"github.com/photon-beam/beam/internal/runlog"
 	"github.com/photon-beam/beam/internal/runpause"
@@ -46,9 +46,6 @@ type worker struct {
 	// worker is stopped; it is nil if no write has stalled.
 	stalledCount int
 	stopped      chan struct{}
-
-	limitTimer *time.Timer // stops the generator at its time limit; nil if it has none
-	resumedAt  time.Time   // when the run's clock was last started; zero while it is stopped
 }
 
 // launchGenerator starts the generator and its worker. The caller is who started the
@@ -62,7 +59,7 @@ func (r *trackedRun) launchGenerator(caller generators.Caller, client *clientses
 	}
 	ctx, endSpan := r.core.tracer.TraceGenerator(ctx, r.tracedRun())
 	if r.photon.Options().Definition != nil {
-		ctx, w.content = toolresult.WithRecorder(runpause.With(r.withObserver(ctx), w.beginPause))
+		ctx, w.content = toolresult.WithRecorder(runpause.With(recording.WithObserver(ctx, func(o recording.Observed) { r.core.RecordMessage(r.id, o) }), w.beginPause))
 	}
 	w.generator = r.photon.Prepare(ctx, args)
 	w.generator.SetID(r.id)
@@ -74,7 +71,7 @@ func (r *trackedRun) launchGenerator(caller generators.Caller, client *clientses
 	if h.IsDone() {
 		w.observeReplay(true) // there are no calls to replay
 	}
-	r.updateClock()
+	r.worker.updateClock()
 	r.updateEviction()
 	r.core.workers.Add(1)
 	r.drivers++
@@ -120,16 +117,12 @@ func (w *worker) finishDriving(endSpan func(State)) {
 		w.failRun(text)
 	}
 	w.generator.Stop(generators.ErrStopped)
-	if w.limitTimer != nil {
-		w.limitTimer.Stop()
-	}
 	if w.worker == w {
-		w.worker = nil
-		w.updateEviction()
+		w.detachWorker()
 	}
 	w.drivers--
 	if w.drivers == 0 && !w.State.Ended() {
-		w.masked.Store(nil) // the log has them, as long as there is the key
+		w.secretAnswers.masked.Store(nil) // the log has them, as long as there is the key
 	}
 	if w.drivers == 0 && w.State.Ended() {
 		w.returning = false
