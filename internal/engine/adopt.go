@@ -22,7 +22,7 @@ func (e *Engine) Adopt(ctx context.Context, caller generators.Caller, id string)
 	if err != nil {
 		return err
 	}
-	if err := r.changeOwner(ctx, caller); err != nil {
+	if err := e.changeOwner(ctx, r, caller); err != nil {
 		return err
 	}
 	e.audit.Record(r.auditEvent(audit.RunAdopted, caller))
@@ -41,7 +41,7 @@ func (e *Engine) TransferRuns(ctx context.Context, from, to generators.Caller) e
 		}
 		r, err := e.load(row.ID)
 		if err == nil {
-			err = r.changeOwner(ctx, to)
+			err = e.changeOwner(ctx, r, to)
 		}
 		if !errors.Is(err, ErrRunEnded) && !errors.Is(err, ErrRunNotFound) {
 			errs = append(errs, err)
@@ -52,7 +52,7 @@ func (e *Engine) TransferRuns(ctx context.Context, from, to generators.Caller) e
 
 // changeOwner records another owner of the run. The client of the former owner may
 // not come back for it, so it no longer has an idle timeout.
-func (r *trackedRun) changeOwner(ctx context.Context, to generators.Caller) error {
+func (e *Engine) changeOwner(ctx context.Context, r *trackedRun, to generators.Caller) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	switch {
@@ -71,7 +71,7 @@ func (r *trackedRun) changeOwner(ctx context.Context, to generators.Caller) erro
 
 // endAtLoss yields the batches of a run's log until the caller loses the run to
 // another owner. The error is then [ErrForbidden].
-func (r *trackedRun) endAtLoss(caller generators.Caller, batches iter.Seq2[[]runlog.Entry, error]) iter.Seq2[[]runlog.Entry, error] {
+func endAtLoss(r *trackedRun, caller generators.Caller, batches iter.Seq2[[]runlog.Entry, error]) iter.Seq2[[]runlog.Entry, error] {
 	if usesAllRuns(caller) {
 		return batches
 	}

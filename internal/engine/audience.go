@@ -101,7 +101,7 @@ func (x reader) ReadAsk(ctx context.Context, caller generators.Caller, askID str
 		return nil, err
 	}
 	of := &entriesOfAsk{Rest: func(runlog.Entry) error { return nil }, seq: seq}
-	for batch, err := range r.readEntries(x.log.Read(ctx, r.id, 0), 0, false) {
+	for batch, err := range x.readEntries(r, x.log.Read(ctx, r.id, 0), 0, false) {
 		if err != nil {
 			return nil, err
 		}

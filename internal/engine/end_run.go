@@ -9,6 +9,7 @@ import (
 	"github.com/photon-beam/beam/internal/engine/journal"
 	"github.com/photon-beam/beam/internal/humanize"
 	"github.com/photon-beam/beam/internal/runlog"
+	"github.com/photon-beam/beam/internal/runstate"
 )
 
 // endRun withdraws the run's open questions and records its end.
@@ -96,7 +97,7 @@ func (r *trackedRun) suspendOrInterrupt() error {
 		}
 		return err
 	default:
-		r.endRun(r.interruption("shut down"))
+		r.endRun(interruption(&r.Run, "shut down"))
 	}
 	return nil
 }
@@ -144,4 +145,14 @@ func (r *trackedRun) recordEndLater(f runlog.Finished) {
 		}
 		return err
 	})
+}
+
+// interruption says why the end of the process interrupts the run: what happened to
+// Beam, while the run was running or before.
+func interruption(r *runstate.Run, happened string) runlog.Finished {
+	when := "while this was running"
+	if r.Queued {
+		when = "before this began"
+	}
+	return runlog.Finished{Status: runlog.Interrupted, Error: "Beam was " + happened + " " + when}
 }

@@ -35,9 +35,7 @@ func newExclusiveRuns(rows runlist.Rows, startIfFirst func(run string), logger *
 
 type exclusiveKey struct{ photon, key string }
 
-func (r *trackedRun) exclusiveKey() exclusiveKey {
-	return exclusiveKey{r.Start.Photon, r.Start.Exclusive}
-}
+func exclusiveKeyOf(s *runlog.Started) exclusiveKey { return exclusiveKey{s.Photon, s.Exclusive} }
 
 // join reports whether a run that is about to start is the first with its key. No other starts
 // until release is called. A run without a key always is.
@@ -51,7 +49,7 @@ func (x *exclusiveRuns) join(ctx context.Context, r *trackedRun) (first bool, re
 		x.starting.Unlock()
 		return false, nil, err
 	}
-	return other == nil && !x.isReturning(r.exclusiveKey()), x.starting.Unlock, nil
+	return other == nil && !x.isReturning(exclusiveKeyOf(&r.Start)), x.starting.Unlock, nil
 }
 
 func (x *exclusiveRuns) isReturning(k exclusiveKey) bool {
@@ -69,26 +67,26 @@ func (x *exclusiveRuns) addReturning(k exclusiveKey, n int) {
 	}
 }
 
-// holdKey keeps the run's key until releaseKey is called, because the run has ended while its
-// generator may still be in a step, or clean up. Callers hold mu.
-func (r *trackedRun) holdKey() {
+// hold keeps a run's key until release is called, because the run has ended while its
+// generator may still be in a step, or clean up. Callers hold r.mu.
+func (x *exclusiveRuns) hold(r *trackedRun) {
 	if r.Start.Exclusive != "" && !r.holdsKey {
 		r.holdsKey = true
-		r.core.exclusive.addReturning(r.exclusiveKey(), 1)
+		x.addReturning(exclusiveKeyOf(&r.Start), 1)
 	}
 }
 
-// releaseKey lets the next run with the key start if this one has ended, and its generator
-// has returned. Callers hold mu.
-func (r *trackedRun) releaseKey() {
+// release lets the next run with its key start if a run has ended, and its generator
+// has returned. Callers hold r.mu.
+func (x *exclusiveRuns) release(r *trackedRun) {
 	if r.Start.Exclusive == "" || !r.State.Ended() || r.drivers > 0 {
 		return
 	}
 	if r.holdsKey {
 		r.holdsKey = false
-		r.core.exclusive.addReturning(r.exclusiveKey(), -1)
+		x.addReturning(exclusiveKeyOf(&r.Start), -1)
 	}
-	r.core.exclusive.startNext(r.exclusiveKey())
+	x.startNext(exclusiveKeyOf(&r.Start))
 }
 
 // startNext starts the first run with a key if it is queued.
@@ -111,7 +109,7 @@ func (x *exclusiveRuns) startNext(k exclusiveKey) {
 
 // isFirst reports whether a queued run's turn has come.
 func (x *exclusiveRuns) isFirst(r *trackedRun) bool {
-	if x.isReturning(r.exclusiveKey()) {
+	if x.isReturning(exclusiveKeyOf(&r.Start)) {
 		return false
 	}
 	first, err := x.rows.FirstOf(context.Background(), r.Start.Photon, r.Start.Exclusive)
@@ -138,7 +136,7 @@ func (x *exclusiveRuns) resume() error {
 		if err != nil {
 			return err
 		}
-		if k := (exclusiveKey{row.Start.Photon, row.Start.Exclusive}); !done[k] {
+		if k := exclusiveKeyOf(&row.Start); !done[k] {
 			done[k] = true
 			x.startNext(k)
 		}
@@ -158,14 +156,4 @@ func (c *core) startIfFirst(run string) {
 	if r.Queued && r.canResume() {
 		r.queueResume()
 	}
-}
-
-// interruption says why the end of the process interrupts the run: what happened to
-// Beam, while the run was running or before.
-func (r *trackedRun) interruption(happened string) runlog.Finished {
-	when := "while this was running"
-	if r.Queued {
-		when = "before this began"
-	}
-	return runlog.Finished{Status: runlog.Interrupted, Error: "Beam was " + happened + " " + when}
 }

@@ -21,19 +21,18 @@ func (x reader) Follow(ctx context.Context, caller generators.Caller, id string,
 	if err != nil {
 		return nil, err
 	}
-	return r.endAtLoss(caller, r.readEntries(x.log.Follow(ctx, id, after), 1, seesPanics(ctx, caller))), nil
+	return endAtLoss(r, caller, x.readEntries(r, x.log.Follow(ctx, id, after), 1, seesPanics(ctx, caller))), nil
 }
 
 // readEntries yields batches of the run's log with spilled data loaded. The loop
 // counts as that many followers. The run isn't deleted during the loop.
-func (r *trackedRun) readEntries(batches iter.Seq2[[]runlog.Entry, error], followers int64, panics bool) iter.Seq2[[]runlog.Entry, error] {
+func (x reader) readEntries(r *trackedRun, batches iter.Seq2[[]runlog.Entry, error], followers int64, panics bool) iter.Seq2[[]runlog.Entry, error] {
 	return func(yield func([]runlog.Entry, error) bool) {
 		r.readerCount.Add(1)
 		defer r.readerCount.Add(-1)
-		r.core.followers.Add(followers)
-		defer r.core.followers.Add(-followers)
-		for batch, err := range r.core.files.LoadEach(r.id, batches) {
-			r.waitUntilIndexed()
+		x.followers.Add(followers)
+		defer x.followers.Add(-followers)
+		for batch, err := range x.files.LoadEach(r.id, batches) {
 			if !panics {
 				batch = hidePanic(batch)
 			}
@@ -50,6 +49,9 @@ func (r *trackedRun) readEntries(batches iter.Seq2[[]runlog.Entry, error], follo
 // skipSuperseded returns a batch without the events of attempts at steps that have begun
 // again since. So all surfaces show one attempt; who has been told the first one before is
 // told next that the step begins again.
+//
+// It waits until the lists reflect what is in the log: code that appends holds mu until they do.
+// So a client that has seen a run end in its stream doesn't find it unfinished in a list.
 func (r *trackedRun) skipSuperseded(batch []runlog.Entry) []runlog.Entry {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -60,14 +62,6 @@ func (r *trackedRun) skipSuperseded(batch []runlog.Entry) []runlog.Entry {
 	return slices.DeleteFunc(slices.Clone(batch), isSuperseded)
 }
 
-// waitUntilIndexed waits until the lists reflect what is in the log: code that
-// appends holds mu until they do. So a client that has seen a run end in its
-// stream doesn't find it unfinished in a list.
-func (r *trackedRun) waitUntilIndexed() {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-}
-
 // Read yields a run's existing entries after an ordinal. The error is
 // [ErrRunNotFound] or [ErrForbidden].
 func (x reader) Read(ctx context.Context, caller generators.Caller, id string, after uint64) (iter.Seq2[[]runlog.Entry, error], error) {
@@ -75,7 +69,7 @@ func (x reader) Read(ctx context.Context, caller generators.Caller, id string, a
 	if err != nil {
 		return nil, err
 	}
-	return r.readEntries(x.log.Read(ctx, id, after), 0, seesPanics(ctx, caller)), nil
+	return x.readEntries(r, x.log.Read(ctx, id, after), 0, seesPanics(ctx, caller)), nil
 }
 
 // A Waiter waits for a run's next entry without a goroutine; see

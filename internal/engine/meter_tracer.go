@@ -6,7 +6,6 @@ import (
 
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/internal/runlog"
-	"github.com/photon-beam/beam/internal/runstate"
 )
 
 // A Meter counts what this process records, as opposed to what it reads from the
@@ -67,22 +66,6 @@ type SettledAsk struct {
 
 func (r *trackedRun) tracedRun() TracedRun {
 	return TracedRun{ID: r.id, Photon: r.Start.Photon, Surface: r.Start.Surface, Trace: r.Start.Trace}
-}
-
-// observeSettlement traces a question that is settled, and may be nil, and returns how long it
-// was open.
-func (r *trackedRun) observeSettlement(a *runstate.Ask, outcome, surface string) time.Duration {
-	if a == nil {
-		return 0
-	}
-	if _, off := r.core.tracer.(noopTracer); !off {
-		s := SettledAsk{Seq: a.Seq, AskedAt: a.AskedAt, Outcome: outcome, Surface: surface}
-		if asked, err := r.loadAsked(r.core.ctx, a); err == nil {
-			s.Kind = asked.Question.Kind
-		}
-		r.core.tracer.TraceAsk(r.tracedRun(), s)
-	}
-	return time.Since(a.AskedAt)
 }
 
 // observeReplay meters and traces the end of a replay, once. complete reports

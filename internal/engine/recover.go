@@ -111,7 +111,7 @@ func (r *trackedRun) lostEnd() runlog.Finished {
 		_, err := r.core.files.LoadEntry(context.Background(), r.id, 1)
 		return unreadableEnd(err)
 	case !r.Start.Durable:
-		return r.interruption("restarted")
+		return interruption(&r.Run, "restarted")
 	}
 	return runlog.Finished{Status: runlog.Failed, Error: r.checkVersion().Error()}
 }

@@ -86,14 +86,14 @@ func (e *Engine) Start(ctx context.Context, caller generators.Caller, req StartR
 		return Info{}, err
 	}
 	if first != r {
-		return first.resolveRepeat(ctx, digestRequest(started))
+		return e.resolveRepeat(ctx, first, digestRequest(started))
 	}
 	if req.Received.Data != nil {
 		e.RecordMessage(r.id, req.Received)
 	}
-	info, err := r.recordStart(ctx, started, req.Client, args)
+	info, err := e.recordStart(ctx, r, started, req.Client, args)
 	if err != nil {
-		r.discardFailedStart()
+		e.discardFailedStart(r)
 		return Info{}, fmt.Errorf("recording the start: %w", err)
 	}
 	e.residents.endStart(r)
@@ -112,24 +112,24 @@ func newStarted(p *generators.Photon, caller generators.Caller, args json.RawMes
 
 // discardFailedStart removes a run whose start could not be recorded. If the log
 // may have it all the same, it is deleted there in the background. Callers hold
-// mu.
-func (r *trackedRun) discardFailedStart() {
+// r.mu.
+func (e *Engine) discardFailedStart(r *trackedRun) {
 	if !r.IsUncertain() {
-		r.core.residents.remove(r)
-		r.core.residents.endStart(r)
+		e.residents.remove(r)
+		e.residents.endStart(r)
 		return
 	}
 	r.startRefused = true
 	r.setInactive(true)
-	r.undoStart()
+	e.undoStart(r)
 }
 
 // recordStart records the start and launches the generator with args, unless the run must
-// wait for another one. Callers hold mu.
-func (r *trackedRun) recordStart(ctx context.Context, s runlog.Started, client *clientsession.Client, args json.RawMessage) (Info, error) {
+// wait for another one. Callers hold r.mu.
+func (e *Engine) recordStart(ctx context.Context, r *trackedRun, s runlog.Started, client *clientsession.Client, args json.RawMessage) (Info, error) {
 	started := runlog.NewEntry(runlog.KindStarted, s)
 	started.Time = r.StartedAt
-	first, release, err := r.core.exclusive.join(ctx, r)
+	first, release, err := e.exclusive.join(ctx, r)
 	if err != nil {
 		return Info{}, err
 	}
@@ -138,7 +138,7 @@ func (r *trackedRun) recordStart(ctx context.Context, s runlog.Started, client *
 		err := r.Append(ctx, started, runlog.NewEntry(runlog.KindQueued, runlog.Queued{Key: s.Exclusive}))
 		return r.info(), err
 	}
-	if err := r.Append(ctx, started, r.core.newClaim(1)); err != nil {
+	if err := r.Append(ctx, started, e.newClaim(1)); err != nil {
 		return Info{}, err
 	}
 	info := r.info()
@@ -148,24 +148,24 @@ func (r *trackedRun) recordStart(ctx context.Context, s runlog.Started, client *
 
 // undoStart deletes a run whose start was refused although it may have been
 // recorded. Until then, its idempotency key stays in use.
-func (r *trackedRun) undoStart() {
+func (e *Engine) undoStart(r *trackedRun) {
 	r.retryLater(func() error {
-		ctx := r.core.ctx
+		ctx := e.ctx
 		if err := r.Resolve(ctx); err != nil {
 			return err
 		}
-		end, ok := r.core.keeper.TryBegin() // another deletion may wait for the run
+		end, ok := e.keeper.TryBegin() // another deletion may wait for the run
 		if !ok {
 			return fmt.Errorf("%w: %w", runlog.ErrUnavailable, ErrDeletionPaused)
 		}
 		defer end()
-		if err := r.core.log.Delete(ctx, r.id); err != nil {
+		if err := e.log.Delete(ctx, r.id); err != nil {
 			return err
 		}
-		r.core.residents.remove(r)
-		r.core.residents.endStart(r)
-		r.core.exclusive.startNext(r.exclusiveKey())
-		r.core.files.Delete(r.id, r.owner())
+		e.residents.remove(r)
+		e.residents.endStart(r)
+		e.exclusive.startNext(exclusiveKeyOf(&r.Start))
+		e.files.Delete(r.id, r.owner())
 		return nil
 	})
 }

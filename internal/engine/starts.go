@@ -18,12 +18,12 @@ type starts struct {
 
 type idempotencyKey struct{ owner, key string }
 
-// idempotencyKey returns the run's key, or the zero value if it has none.
-func (r *trackedRun) idempotencyKey() idempotencyKey {
-	if r.Start.IdempotencyKey == "" {
+// idempotencyKeyOf returns a run's key, or the zero value if it has none.
+func idempotencyKeyOf(s *runlog.Started) idempotencyKey {
+	if s.IdempotencyKey == "" {
 		return idempotencyKey{}
 	}
-	return idempotencyKey{r.Start.Owner, r.Start.IdempotencyKey}
+	return idempotencyKey{s.Owner, s.IdempotencyKey}
 }
 
 // beginStart makes a run one that is about to start, until endStart is called, and returns it.
@@ -40,7 +40,7 @@ func (e *Engine) beginStart(ctx context.Context, r *trackedRun) (first *trackedR
 			e.residents.endStart(r)
 		}
 	}()
-	if key := r.idempotencyKey(); key.key != "" {
+	if key := idempotencyKeyOf(&r.Start); key.key != "" {
 		id, err := e.rows.FindStarted(ctx, key.owner, key.key)
 		if err != nil {
 			return nil, err
@@ -64,7 +64,7 @@ func (e *Engine) beginStart(ctx context.Context, r *trackedRun) (first *trackedR
 func (x *residents) beginStart(r *trackedRun) (first *trackedRun, sameOwner int, err error) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	key := r.idempotencyKey()
+	key := idempotencyKeyOf(&r.Start)
 	if x.closed {
 		return nil, 0, ErrClosing
 	}
@@ -82,7 +82,7 @@ func (x *residents) beginStart(r *trackedRun) (first *trackedRun, sameOwner int,
 func (x *residents) endStart(r *trackedRun) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	if key := r.idempotencyKey(); x.starts.byKey[key] == r {
+	if key := idempotencyKeyOf(&r.Start); x.starts.byKey[key] == r {
 		delete(x.starts.byKey, key)
 	}
 	owner := r.Start.Owner
@@ -121,16 +121,16 @@ func digestRequest(s runlog.Started) [sha256.Size]byte {
 	return sha256.Sum256(append([]byte(s.Photon+"\x00"+s.ReplayOf+"\x00"), args...))
 }
 
-// resolveRepeat returns the run in reply to a repeated request, one with the run's
+// resolveRepeat returns a run in reply to a repeated request, one with the run's
 // idempotency key and the given digest. It waits until the first request has
 // been handled.
-func (r *trackedRun) resolveRepeat(ctx context.Context, digest [sha256.Size]byte) (Info, error) {
+func (e *Engine) resolveRepeat(ctx context.Context, r *trackedRun, digest [sha256.Size]byte) (Info, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.Last == 0 || r.startRefused {
 		return Info{}, fmt.Errorf("the first request with this idempotency key failed: %w", runlog.ErrUnavailable)
 	}
-	entry, err := r.core.files.ReadEntry(ctx, r.id, 1)
+	entry, err := e.files.ReadEntry(ctx, r.id, 1)
 	if err != nil {
 		return Info{}, err
 	}

@@ -6,8 +6,6 @@ import (
 
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
-	"github.com/photon-beam/beam/internal/runlog"
-	"github.com/photon-beam/beam/internal/runstate"
 )
 
 // A Supervisor decides what holds for the runs of photons that call another server's
@@ -67,27 +65,4 @@ func (w *worker) askPolicy() ask.Policy {
 		policy.AllowSecrets = s.AdmitsSecrets(w.photon)
 	}
 	return policy
-}
-
-// superviseAnswer and superviseWithdrawal tell the supervisor how a question is settled
-// that may be nil. Callers hold mu.
-func (r *trackedRun) superviseAnswer(asked *runstate.Ask, a runlog.Answered) {
-	r.superviseSettlement(asked, SupervisedAsk{Outcome: string(a.Answer.Action), Surface: a.Surface, By: a.Caller, AnswerBytes: len(a.Answer.Content) + len(a.Sealed)})
-}
-
-func (r *trackedRun) superviseWithdrawal(asked *runstate.Ask, w runlog.Withdrawn) {
-	r.superviseSettlement(asked, SupervisedAsk{Outcome: string(w.Reason)})
-}
-
-func (r *trackedRun) superviseSettlement(asked *runstate.Ask, settled SupervisedAsk) {
-	s := r.core.supervisorOf(r.photon)
-	if s == nil || asked == nil {
-		return
-	}
-	settled.ID, settled.Run, settled.Photon = runlog.AskID(r.id, asked.Seq), r.id, r.photon
-	settled.Owner, settled.AskedAt = r.Start.StartedBy(), asked.AskedAt
-	if a, err := r.loadAsked(r.core.ctx, asked); err == nil {
-		settled.Question = a.Question
-	}
-	s.AskSettled(settled)
 }

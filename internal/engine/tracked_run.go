@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/audit"
 	"github.com/photon-beam/beam/internal/engine/journal"
 	"github.com/photon-beam/beam/internal/engine/replay"
 	"github.com/photon-beam/beam/internal/runlog"
@@ -106,4 +107,11 @@ func (r *trackedRun) isUsableBy(c generators.Caller) bool { return usableBy(c, r
 func (r *trackedRun) setInactive(inactive bool) {
 	r.inactive = inactive
 	r.core.residents.recount(r)
+}
+
+// auditEvent returns an event of a caller that concerns the run.
+func (r *trackedRun) auditEvent(kind string, caller generators.Caller) audit.Event {
+	event := audit.Of(kind, caller)
+	event.Run, event.Photon = r.id, r.Start.Photon
+	return event
 }

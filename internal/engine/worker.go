@@ -128,7 +128,7 @@ func (w *worker) finishDriving(endSpan func(State)) {
 		w.returning = false
 		w.core.residents.recount(w.trackedRun)
 	}
-	w.releaseKey()
+	w.core.exclusive.release(w.trackedRun)
 	endSpan(w.State)
 }
 

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/audit"
 	"github.com/photon-beam/beam/internal/engine/journal"
 	"github.com/photon-beam/beam/internal/runlog"
 	"github.com/photon-beam/beam/internal/runstate"
@@ -90,10 +91,12 @@ func (r entryEffects) Asked(e runlog.Entry, asked runlog.Asked) error {
 // Answered settles the question and restarts the run's idle timeout.
 func (r entryEffects) Answered(_ runlog.Entry, answered runlog.Answered) error {
 	if r.own {
-		r.superviseAnswer(r.change.Settled, answered)
 		r.auditAnswer(answered)
-		action := answered.Answer.Action
-		r.core.meter.AskAnswered(action, answered.Surface, r.observeSettlement(r.change.Settled, string(action), answered.Surface))
+		open := r.observeSettlement(SupervisedAsk{
+			Outcome: string(answered.Answer.Action), Surface: answered.Surface, By: answered.Caller,
+			AnswerBytes: len(answered.Answer.Content) + len(answered.Sealed),
+		})
+		r.core.meter.AskAnswered(answered.Answer.Action, answered.Surface, open)
 	}
 	if answered.Sealed != nil && r.worker == nil {
 		r.secretAnswers.addRecorded()
@@ -107,8 +110,7 @@ func (r entryEffects) Answered(_ runlog.Entry, answered runlog.Answered) error {
 
 func (r entryEffects) Withdrawn(_ runlog.Entry, withdrawn runlog.Withdrawn) error {
 	if r.own {
-		r.superviseWithdrawal(r.change.Settled, withdrawn)
-		r.core.meter.AskWithdrawn(withdrawn.Reason, r.observeSettlement(r.change.Settled, string(withdrawn.Reason), ""))
+		r.core.meter.AskWithdrawn(withdrawn.Reason, r.observeSettlement(SupervisedAsk{Outcome: string(withdrawn.Reason)}))
 	}
 	if r.change.Settled != nil {
 		r.settleAsk(r.change.Settled, func() generators.Reply { return withdrawnReply(withdrawn) })
@@ -163,9 +165,9 @@ func (r entryEffects) Finished(_ runlog.Entry, f runlog.Finished) error {
 		r.returning = true // applyEntry recounts it
 	}
 	if r.drivers > 0 {
-		r.holdKey()
+		r.core.exclusive.hold(r.trackedRun)
 	}
-	r.releaseKey()
+	r.core.exclusive.release(r.trackedRun)
 	if err := r.core.deleteKey(r.id); err != nil {
 		r.core.logger.Error("deleting a run's key", "run", r.id, "err", err)
 	}
@@ -197,6 +199,39 @@ func (r entryEffects) deliverReply(seq uint64, reply func() generators.Reply) {
 	case r.own && r.canResume():
 		r.queueResume()
 	}
+}
+
+// auditAnswer records who answered a question where.
+func (r entryEffects) auditAnswer(a runlog.Answered) {
+	var by generators.Caller
+	if a.Caller != nil {
+		by = *a.Caller
+	}
+	event := r.auditEvent(audit.Answered, by)
+	event.Ask, event.Surface, event.Action, event.Question = runlog.AskID(r.id, a.AskSeq), a.Surface, string(a.Answer.Action), a.Shown
+	r.core.audit.Record(event)
+}
+
+// observeSettlement tells the supervisor and the tracer of the question that is settled, if it was
+// open, and returns how long.
+func (r entryEffects) observeSettlement(s SupervisedAsk) (open time.Duration) {
+	a, supervisor := r.change.Settled, r.core.supervisorOf(r.photon)
+	if a == nil {
+		return 0
+	}
+	traced := SettledAsk{Seq: a.Seq, AskedAt: a.AskedAt, Outcome: s.Outcome, Surface: s.Surface}
+	if _, off := r.core.tracer.(noopTracer); !off || supervisor != nil {
+		if asked, err := r.loadAsked(r.core.ctx, a); err == nil {
+			traced.Kind, s.Question = asked.Question.Kind, asked.Question
+		}
+	}
+	r.core.tracer.TraceAsk(r.tracedRun(), traced)
+	if supervisor != nil {
+		s.ID, s.Run, s.Photon = runlog.AskID(r.id, a.Seq), r.id, r.photon
+		s.Owner, s.AskedAt = r.Start.StartedBy(), a.AskedAt
+		supervisor.AskSettled(s)
+	}
+	return time.Since(a.AskedAt)
 }
 
 // answeredReply returns the generator's reply for a recorded answer.
