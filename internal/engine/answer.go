@@ -26,9 +26,9 @@ func (x questions) OpenAsk(ctx context.Context, caller generators.Caller, askID 
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if a := r.FindAsk(seq); a != nil {
-		return r.buildOpenAsk(ctx, a, caller)
+		return x.describeOpen(ctx, r, a, caller)
 	}
-	return OpenAsk{}, r.notOpenError(ctx, seq)
+	return OpenAsk{}, x.notOpenError(ctx, r.id, seq)
 }
 
 // Question returns a question that is or was asked. The error is [ErrAskNotFound],
@@ -48,8 +48,8 @@ func (x questions) Question(ctx context.Context, caller generators.Caller, askID
 // notOpenError returns the error for a question that is not open: ErrSettled if the
 // log has it, which then has been settled, and otherwise ErrAskNotFound or the log's
 // error.
-func (r *trackedRun) notOpenError(ctx context.Context, seq uint64) error {
-	switch entry, err := r.core.files.ReadEntry(ctx, r.id, seq); {
+func (x questions) notOpenError(ctx context.Context, run string, seq uint64) error {
+	switch entry, err := x.files.ReadEntry(ctx, run, seq); {
 	case errors.Is(err, runlog.ErrNotFound) || err == nil && entry.Kind != runlog.KindAsked:
 		return ErrAskNotFound
 	case err != nil:
@@ -76,7 +76,7 @@ func (x questions) AnswerShown(ctx context.Context, caller generators.Caller, as
 	if err != nil {
 		return err
 	}
-	question, recorded, err := r.loadQuestion(ctx, caller, seq)
+	question, recorded, err := x.loadQuestion(ctx, r, caller, seq)
 	if errors.Is(err, ErrOthersAnswer) {
 		refused := r.auditEvent(audit.AnswerRefused, caller)
 		refused.Ask, refused.Surface, refused.Action = askID, surface, string(a.Action)
@@ -99,26 +99,26 @@ func (x questions) AnswerShown(ctx context.Context, caller generators.Caller, as
 		defer r.mu.Unlock()
 		x.residents.countTaken(r, takenFrom)
 		defer x.residents.recount(r)
-		return r.recordAnswer(ctx, question, entry)
+		return x.recordAnswer(ctx, r, question, entry)
 	})
 }
 
 // recordAnswer records an answer, unless the question has been settled in the meantime, or
 // isn't this caller's any more. The error may be ErrMustWait. Callers hold mu, and then call
 // recount.
-func (r *trackedRun) recordAnswer(ctx context.Context, question *ask.Question, entry runlog.Answered) error {
+func (x questions) recordAnswer(ctx context.Context, r *trackedRun, question *ask.Question, entry runlog.Answered) error {
 	caller, seq := *entry.Caller, entry.AskSeq
 	open := r.FindAsk(seq)
 	if open == nil {
-		return r.notOpenError(ctx, seq)
+		return x.notOpenError(ctx, r.id, seq)
 	}
-	if err := r.checkAdmits(open, caller); err != nil { // another caller has adopted the run in the meantime
+	if err := checkAdmits(r.listed(open), caller); err != nil { // another caller has adopted the run in the meantime
 		return err
 	}
 	if reservesForOwner(question, caller, r.owner()) {
 		return &OthersAnswerError{r.ownerName()}
 	}
-	if !r.core.residents.countAhead(r) {
+	if !x.residents.countAhead(r) {
 		return ErrMustWait
 	}
 	if question.Kind == ask.KindSecret && entry.Answer.Action == ask.Accept {
@@ -126,32 +126,32 @@ func (r *trackedRun) recordAnswer(ctx context.Context, question *ask.Question, e
 			return err
 		}
 	}
-	return r.recordSettlement(ctx, seq, runlog.NewEntry(runlog.KindAnswered, entry))
+	return x.settle(ctx, r, seq, runlog.NewEntry(runlog.KindAnswered, entry))
 }
 
 // loadQuestion returns an open question that the caller may answer, and its recorded JSON.
 // The error is that of [Engine.OpenAsk], or [ErrOthersAnswer].
-func (r *trackedRun) loadQuestion(ctx context.Context, caller generators.Caller, seq uint64) (*ask.Question, json.RawMessage, error) {
+func (x questions) loadQuestion(ctx context.Context, r *trackedRun, caller generators.Caller, seq uint64) (*ask.Question, json.RawMessage, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	a := r.FindAsk(seq)
 	if a == nil {
-		return nil, nil, r.notOpenError(ctx, seq)
+		return nil, nil, x.notOpenError(ctx, r.id, seq)
 	}
-	if err := r.checkAdmits(a, caller); err != nil {
+	if err := checkAdmits(r.listed(a), caller); err != nil {
 		return nil, nil, err
 	}
 	if asked, ok := r.askedFromCall(a); ok {
 		recorded, err := json.Marshal(asked.Question)
 		return asked.Question, recorded, err
 	}
-	asked, err := r.core.readAsked(ctx, r.id, seq)
+	asked, err := x.readAsked(ctx, r.id, seq)
 	return asked.Question, asked.raw, err
 }
 
-// recordSettlement appends the entry that settles a question, after the events
+// settle appends the entry that settles a question, after the events
 // that wait in the worker's batch. Callers hold mu.
-func (r *trackedRun) recordSettlement(ctx context.Context, seq uint64, entry runlog.Entry) error {
+func (x questions) settle(ctx context.Context, r *trackedRun, seq uint64, entry runlog.Entry) error {
 	// If another process has claimed the run, the batch is obsolete, but the
 	// question may still be open.
 	if err := r.flushAndAppend(context.WithoutCancel(ctx)); err != nil && !r.isSuperseded(err) {
@@ -159,7 +159,7 @@ func (r *trackedRun) recordSettlement(ctx context.Context, seq uint64, entry run
 	}
 	// Checked after the flush, which may have applied another process's answer.
 	if r.FindAsk(seq) == nil {
-		return r.notOpenError(ctx, seq)
+		return x.notOpenError(ctx, r.id, seq)
 	}
 	return asSettledError(r.Append(ctx, entry))
 }
@@ -190,29 +190,7 @@ func (x questions) Withdraw(ctx context.Context, caller generators.Caller, askID
 		return ErrForbidden
 	}
 	withdrawn := runlog.Withdrawn{AskSeq: seq, Reason: reason, Error: truncateText(text)}
-	return r.recordSettlement(ctx, seq, runlog.NewEntry(runlog.KindWithdrawn, withdrawn))
-}
-
-// withdrawCall withdraws the question of a call for its generator, unless it has been
-// settled.
-func (r *trackedRun) withdrawCall(c *generators.Call, reason string) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	w := r.worker
-	if w == nil {
-		return
-	}
-	a := w.askOf(c)
-	if a == nil {
-		return
-	}
-	ctx := r.core.ctx
-	withdrawn := runlog.Withdrawn{AskSeq: a.Seq, Reason: runlog.TakenBack, Error: truncateText(w.secrets.Text(reason))}
-	err := r.recordSettlement(ctx, a.Seq, runlog.NewEntry(runlog.KindWithdrawn, withdrawn))
-	if err != nil && !errors.Is(err, ErrSettled) && ctx.Err() == nil {
-		r.core.logger.Error("withdrawing a question", "run", r.id, "err", err)
-		c.Settle(withdrawnReply(withdrawn)) // the generator goes on; the end of the run settles the question
-	}
+	return x.settle(ctx, r, seq, runlog.NewEntry(runlog.KindWithdrawn, withdrawn))
 }
 
 // withdrawnReply returns the generator's reply for a withdrawn question, both live

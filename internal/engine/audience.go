@@ -7,8 +7,8 @@ import (
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/audience"
+	"github.com/photon-beam/beam/internal/runlist"
 	"github.com/photon-beam/beam/internal/runlog"
-	"github.com/photon-beam/beam/internal/runstate"
 )
 
 // An OthersAnswerError means that a question is for others to answer; see [ask.From] and
@@ -22,15 +22,12 @@ func (e *OthersAnswerError) Error() string {
 // Is reports whether target is ErrOthersAnswer.
 func (e *OthersAnswerError) Is(target error) bool { return target == ErrOthersAnswer }
 
-// starter returns the person who started the run, or the zero Caller if that isn't known.
-func (r *trackedRun) starter() generators.Caller { return audience.Starter(r.Start.StartedBy()) }
-
-// checkAdmits returns an error if a caller may not answer an open question. Callers hold mu.
-func (r *trackedRun) checkAdmits(a *runstate.Ask, c generators.Caller) error {
+// checkAdmits returns an error if a caller may not answer an open question.
+func checkAdmits(a runlist.Ask, c generators.Caller) error {
 	switch {
-	case admits(r.listed(a), c):
+	case admits(a, c):
 		return nil
-	case a.Audience != nil && r.isUsableBy(c):
+	case a.Audience != nil && usableBy(c, a.Run.Owner()):
 		return &OthersAnswerError{a.Audience.String()}
 	}
 	return ErrForbidden
@@ -42,20 +39,20 @@ func reservesForOwner(q *ask.Question, c generators.Caller, owner string) bool {
 	return q != nil && audience.ReservesForOwner(q, c, generators.Caller{ID: owner})
 }
 
-// isAddressedTo reports whether a question of the run, which may have been settled, is one
+// isAddressedTo reports whether a question of a run, which may have been settled, is one
 // that a caller who can't use the run may answer.
-func (r *trackedRun) isAddressedTo(ctx context.Context, c generators.Caller, seq uint64) bool {
+func (x questions) isAddressedTo(ctx context.Context, r *trackedRun, c generators.Caller, seq uint64) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if a := r.FindAsk(seq); a != nil {
 		return admits(r.listed(a), c)
 	}
-	asked, err := r.core.readAsked(ctx, r.id, seq)
+	asked, err := x.readAsked(ctx, r.id, seq)
 	if err != nil || c.ID == "" {
 		return false
 	}
 	a := audience.Of(asked.Question)
-	return a != nil && a.Admits(c, r.starter(), false)
+	return a != nil && a.Admits(c, audience.Starter(r.Start.StartedBy()), false)
 }
 
 // Excludes returns who may answer a question of a run, for people, if the caller, who can
@@ -68,7 +65,7 @@ func (x reader) Excludes(caller generators.Caller, run string, q *ask.Question) 
 	if reservesForOwner(q, caller, r.owner()) {
 		return r.ownerName()
 	}
-	if a := audience.Of(q); a != nil && !a.Admits(caller, r.starter(), r.isUsableBy(caller)) {
+	if a := audience.Of(q); a != nil && !a.Admits(caller, audience.Starter(r.Start.StartedBy()), r.isUsableBy(caller)) {
 		return a.String()
 	}
 	return ""
@@ -83,7 +80,7 @@ func (w *worker) withdrawUnanswerable(c *generators.Call) error {
 	}
 	why := "nobody who can sign in here qualifies"
 	switch {
-	case a.Audience.NotCaller && w.starter().ID == "":
+	case a.Audience.NotCaller && audience.Starter(w.Start.StartedBy()).ID == "":
 		why = "it isn't known who started the run"
 	case !w.core.isUnanswerable(w.listed(a)):
 		return nil

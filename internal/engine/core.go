@@ -104,9 +104,9 @@ func newCore(o Options) *core {
 	c.residents = newResidents(budget.New(budget.Working, c.limits.Working))
 	c.exclusive = newExclusiveRuns(c.rows, c.startIfFirst, c.logger)
 	c.evictor = newEvictor(c.limits)
-	c.keeper = c.newKeeper()
+	c.keeper = newKeeper(c)
 	due := func() iter.Seq2[*runlist.Row, error] { return pages.Each(c.rows.Due, (*runlist.Row).Due) }
-	c.deadlines = schedule.NewDeadlines(due, c.handleDeadlines, c.logger)
+	c.deadlines = schedule.NewDeadlines(due, questions{c}.handleDeadlines, c.logger)
 	return c
 }
 
@@ -184,7 +184,7 @@ func (c *core) findAsk(ctx context.Context, caller generators.Caller, askID stri
 		return nil, 0, ErrAskNotFound
 	case err != nil:
 		return nil, 0, err
-	case !r.isUsableBy(caller) && !r.isAddressedTo(ctx, caller, seq):
+	case !r.isUsableBy(caller) && !questions{c}.isAddressedTo(ctx, r, caller, seq):
 		return nil, 0, ErrForbidden
 	}
 	return r, seq, nil

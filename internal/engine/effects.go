@@ -197,7 +197,7 @@ func (r entryEffects) deliverReply(seq uint64, reply func() generators.Reply) {
 	case w != nil && w.history != nil:
 		w.history.Settle(seq, reply)
 	case r.own && r.canResume():
-		r.queueResume()
+		resumer{r.core}.queue(r.trackedRun)
 	}
 }
 

@@ -55,7 +55,7 @@ func (r *trackedRun) tryRecordEnd(f runlog.Finished) error {
 		}
 		// Retry if another process has settled a question, with those that are
 		// still open, or has claimed the run, without the batch.
-		err := r.flushAndAppend(ctx, r.endEntries(f)...)
+		err := r.flushAndAppend(ctx, endEntries(&r.Run, f)...)
 		if !errors.Is(err, ErrSettled) && !r.isSuperseded(err) {
 			return err
 		}
@@ -63,7 +63,7 @@ func (r *trackedRun) tryRecordEnd(f runlog.Finished) error {
 }
 
 // endEntries returns the entries that withdraw the open questions and end the run.
-func (r *trackedRun) endEntries(f runlog.Finished) []runlog.Entry {
+func endEntries(r *runstate.Run, f runlog.Finished) []runlog.Entry {
 	entries := make([]runlog.Entry, 0, len(r.Asks)+1)
 	for _, a := range r.Asks {
 		entries = append(entries, runlog.NewEntry(runlog.KindWithdrawn, runlog.Withdrawn{AskSeq: a.Seq, Reason: runlog.RunEnded}))

@@ -21,6 +21,8 @@ type Engine struct {
 	lists
 	questions
 	reader
+	finishedRuns
+	resumer
 
 	allowAll      bool
 	offers        func(name string) bool // nil for all
@@ -32,7 +34,7 @@ type Engine struct {
 // [Engine.Close] when done with it.
 func New(o Options) *Engine {
 	c := newCore(o)
-	e := &Engine{core: c, lists: lists{c, new(unanswerableAsks)}, questions: questions{c}, reader: reader{c}, allowAll: o.AllowAll, offers: o.Offers}
+	e := &Engine{core: c, lists: lists{c, new(unanswerableAsks)}, questions: questions{c}, reader: reader{c}, finishedRuns: finishedRuns{c}, resumer: resumer{c}, allowAll: o.AllowAll, offers: o.Offers}
 	c.ctx, e.cancel = context.WithCancelCause(c.generatorCtx)
 	c.acceptCtx, e.stopAccepting = context.WithCancel(c.ctx)
 	return e

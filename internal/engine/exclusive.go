@@ -154,6 +154,6 @@ func (c *core) startIfFirst(run string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.Queued && r.canResume() {
-		r.queueResume()
+		resumer{r.core}.queue(r)
 	}
 }

@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 
 	"github.com/photon-beam/beam/ask"
@@ -61,14 +62,14 @@ func (r *trackedRun) listed(a *runstate.Ask) runlist.Ask {
 	return runlist.Ask{Ask: a, Run: &runlist.Row{ID: r.id, Run: r.Run}}
 }
 
-// buildOpenAsk returns an open question as lists and surfaces show it to a caller. The
-// error is the log's. Callers hold mu.
-func (r *trackedRun) buildOpenAsk(ctx context.Context, a *runstate.Ask, caller generators.Caller) (OpenAsk, error) {
+// describeOpen returns an open question of a run as lists and surfaces show it to a caller. The
+// error is the log's. Callers hold r.mu.
+func (c *core) describeOpen(ctx context.Context, r *trackedRun, a *runstate.Ask, caller generators.Caller) (OpenAsk, error) {
 	asked, err := r.loadAsked(ctx, a)
 	if err != nil {
 		return OpenAsk{}, err
 	}
-	return r.core.describeAsk(r.listed(a), asked, caller), nil
+	return c.describeAsk(r.listed(a), asked, caller), nil
 }
 
 // describeAsk returns an open question as lists and surfaces show it to a caller.
@@ -135,15 +136,20 @@ func (c *core) readAsked(ctx context.Context, run string, seq uint64) (asked rec
 	return asked, nil
 }
 
-// buildOpenAsks returns all open questions of a run for a caller. Callers hold mu.
-func (r *trackedRun) buildOpenAsks(ctx context.Context, caller generators.Caller) ([]OpenAsk, error) {
-	var open []OpenAsk
-	for _, a := range r.Asks {
-		o, err := r.buildOpenAsk(ctx, a, caller)
-		if err != nil {
-			return nil, err
-		}
-		open = append(open, o)
+// withdrawCall withdraws the question of a call for its generator, unless it has been
+// settled.
+func (w *worker) withdrawCall(c *generators.Call, reason string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	a := w.askOf(c)
+	if w.worker != w || a == nil {
+		return
 	}
-	return open, nil
+	ctx := w.core.ctx
+	withdrawn := runlog.Withdrawn{AskSeq: a.Seq, Reason: runlog.TakenBack, Error: truncateText(w.secrets.Text(reason))}
+	err := questions{w.core}.settle(ctx, w.trackedRun, a.Seq, runlog.NewEntry(runlog.KindWithdrawn, withdrawn))
+	if err != nil && !errors.Is(err, ErrSettled) && ctx.Err() == nil {
+		w.core.logger.Error("withdrawing a question", "run", w.id, "err", err)
+		c.Settle(withdrawnReply(withdrawn)) // the generator goes on; the end of the run settles the question
+	}
 }

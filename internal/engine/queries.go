@@ -14,6 +14,12 @@ func (x reader) Info(caller generators.Caller, id string) (Info, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	info := r.info()
-	info.Asks, err = r.buildOpenAsks(x.generatorCtx, caller)
-	return info, err
+	for _, a := range r.Asks {
+		o, err := x.describeOpen(x.generatorCtx, r, a, caller)
+		if err != nil {
+			return info, err
+		}
+		info.Asks = append(info.Asks, o)
+	}
+	return info, nil
 }

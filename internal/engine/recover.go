@@ -69,8 +69,8 @@ func (e *Engine) logUnreadableRun(id string, err error) {
 }
 
 // recoverRun resumes a durable run that is unfinished; load ends others.
-func (e *Engine) recoverRun(ctx context.Context, id string) error {
-	r, err := e.load(id)
+func (x resumer) recoverRun(ctx context.Context, id string) error {
+	r, err := x.load(id)
 	if err != nil {
 		return err
 	}
@@ -79,9 +79,9 @@ func (e *Engine) recoverRun(ctx context.Context, id string) error {
 	if !r.canResume() { // another process that shares the log may have the photon
 		return nil
 	}
-	if err := r.replayFromLog(ctx); err != nil && ctx.Err() == nil {
-		e.logger.Error("resuming a run", "run", id, "err", err)
-		r.queueResume()
+	if err := x.replay(ctx, r); err != nil && ctx.Err() == nil {
+		x.logger.Error("resuming a run", "run", id, "err", err)
+		x.queue(r)
 	}
 	return nil
 }
@@ -89,7 +89,7 @@ func (e *Engine) recoverRun(ctx context.Context, id string) error {
 // isLost reports whether a run that has just been loaded can't go on: it isn't durable, so that it
 // was interrupted, or its photon has another version than it began with.
 func (r *trackedRun) isLost() bool {
-	return !r.State.Ended() && (!r.Start.Durable || r.photon != nil && r.checkVersion() != nil)
+	return !r.State.Ended() && (!r.Start.Durable || r.photon != nil && checkVersion(&r.Start, r.photon) != nil)
 }
 
 // endLost ends a run that can't go on. If that can't be recorded now, the next call tries again.
@@ -113,7 +113,7 @@ func (r *trackedRun) lostEnd() runlog.Finished {
 	case !r.Start.Durable:
 		return interruption(&r.Run, "restarted")
 	}
-	return runlog.Finished{Status: runlog.Failed, Error: r.checkVersion().Error()}
+	return runlog.Finished{Status: runlog.Failed, Error: checkVersion(&r.Start, r.photon).Error()}
 }
 
 // endsWithProcess reports whether the run, unless it ends before, is interrupted when the

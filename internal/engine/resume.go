@@ -14,6 +14,10 @@ import (
 	"github.com/photon-beam/beam/internal/runlog"
 )
 
+// A resumer resumes durable runs that have no generator. Its methods may be called from several
+// goroutines.
+type resumer struct{ *core }
+
 // canResume reports whether the run is unfinished, durable and without a generator,
 // so that it can be resumed in this process, or has waited to begin and is next. Callers
 // hold mu.
@@ -30,44 +34,43 @@ const (
 	maxRetryWait = time.Minute
 )
 
-// queueResume queues the run to be resumed, however many are answered at once. Attempts
+// queue queues a run to be resumed, however many are answered at once. Attempts
 // continue until the engine closes, since a log that can't be read or written now may recover; the
 // next process then resumes the run. The first, second, fourth, eighth failure and so on are
-// logged. Callers hold mu.
-func (r *trackedRun) queueResume() {
+// logged. Callers hold r.mu.
+func (x resumer) queue(r *trackedRun) {
 	r.resuming = true
-	e := r.core
-	e.retries.Add(schedule.Job{Try: r.tryResume, Wait: minRetryWait, MaxWait: maxRetryWait, Failed: func(tries int, err error) {
-		if tries&(tries-1) == 0 && e.acceptCtx.Err() == nil {
-			e.logger.Error("resuming a run failed; will retry", "run", r.id, "attempt", tries, "err", err)
+	x.retries.Add(schedule.Job{Try: func() error { return x.try(r) }, Wait: minRetryWait, MaxWait: maxRetryWait, Failed: func(tries int, err error) {
+		if tries&(tries-1) == 0 && x.acceptCtx.Err() == nil {
+			x.logger.Error("resuming a run failed; will retry", "run", r.id, "attempt", tries, "err", err)
 		}
 	}})
 }
 
-// tryResume resumes the run from its log. If it returns an error, the run is still
+// try resumes a run from its log. If it returns an error, the run is still
 // marked as resuming, and tries again.
-func (r *trackedRun) tryResume() (err error) {
+func (x resumer) try(r *trackedRun) (err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.resuming = false
 	if !r.canResume() {
 		return nil
 	}
-	if r.core.acceptCtx.Err() != nil {
+	if x.acceptCtx.Err() != nil {
 		r.setInactive(true)
 		return nil
 	}
 	r.resuming = true
 	defer func() { r.resuming = err != nil }()
-	ctx := r.core.acceptCtx                // a read that hangs must not keep the engine from closing
+	ctx := x.acceptCtx                     // a read that hangs must not keep the engine from closing
 	if err := r.Resolve(ctx); err != nil { // the last append may be the claim of an earlier attempt
 		return err
 	}
-	err = r.replayFromLog(ctx)
+	err = x.replay(ctx, r)
 	if !isUnrecoverable(err) {
 		return err
 	}
-	r.core.logger.Error("resuming a run", "run", r.id, "err", err)
+	x.logger.Error("resuming a run", "run", r.id, "err", err)
 	return r.endRun(unreadableEnd(err))
 }
 
@@ -80,30 +83,29 @@ func unreadableEnd(err error) runlog.Finished {
 	return end
 }
 
-// replayFromLog reads the run's history, claims the run and replays it. Callers
-// hold mu.
-func (r *trackedRun) replayFromLog(ctx context.Context) error {
-	h, err := r.readHistory(ctx)
+// replay reads a run's history, claims the run and replays it. Callers hold r.mu.
+func (x resumer) replay(ctx context.Context, r *trackedRun) error {
+	h, err := x.readHistory(ctx, r)
 	if err != nil {
 		return err
 	}
-	return r.claimAndReplay(ctx, h)
+	return x.claimAndReplay(ctx, r, h)
 }
 
-// claimAndReplay claims the run for this process and launches its generator with
+// claimAndReplay claims a run for this process and launches its generator with
 // the history h, which is complete up to the last entry. A run that was queued has no
-// history: it begins. Callers hold mu.
-func (r *trackedRun) claimAndReplay(ctx context.Context, h *replay.History) error {
-	if err := r.checkArguments(h.Args); err != nil {
+// history: it begins. Callers hold r.mu.
+func (x resumer) claimAndReplay(ctx context.Context, r *trackedRun, h *replay.History) error {
+	if err := checkArguments(r.photon, h.Args); err != nil {
 		return r.endRun(runlog.Finished{Status: runlog.Failed, Error: err.Error()})
 	}
 	lastRead, begins := r.Last, r.Queued
-	err := r.Append(ctx, r.core.newClaim(r.Epoch+1))
+	err := r.Append(ctx, newClaim(x.program(), r.Epoch+1))
 	if errors.Is(err, journal.ErrOver) {
 		return nil // another process has claimed it
 	}
 	if err == nil && r.Last > lastRead+1 {
-		h, err = r.readHistory(ctx) // another process wrote before the claim
+		h, err = x.readHistory(ctx, r) // another process wrote before the claim
 	}
 	if err != nil {
 		return err
@@ -118,21 +120,21 @@ func (r *trackedRun) claimAndReplay(ctx context.Context, h *replay.History) erro
 }
 
 // newClaim returns the claim of a worker in this process.
-func (c *core) newClaim(epoch int) runlog.Entry {
-	return runlog.NewEntry(runlog.KindClaimed, runlog.Claimed{Epoch: epoch, Program: c.program(), Goroutines: true})
+func newClaim(program string, epoch int) runlog.Entry {
+	return runlog.NewEntry(runlog.KindClaimed, runlog.Claimed{Epoch: epoch, Program: program, Goroutines: true})
 }
 
-// readHistory reads the run's history from its log.
-func (r *trackedRun) readHistory(ctx context.Context) (*replay.History, error) {
-	h := replay.New(r.core.program, replay.Replies{Answered: r.answeredReply, Withdrawn: withdrawnReply})
+// readHistory reads a run's history from its log.
+func (x resumer) readHistory(ctx context.Context, r *trackedRun) (*replay.History, error) {
+	h := replay.New(x.program, replay.Replies{Answered: r.answeredReply, Withdrawn: withdrawnReply})
 	last := uint64(0)
-	for batch, err := range r.core.log.Read(ctx, r.id, 0) {
+	for batch, err := range x.log.Read(ctx, r.id, 0) {
 		if err != nil {
 			return nil, err
 		}
 		for _, entry := range batch {
 			last = entry.Seq
-			if entry, err = r.core.files.Load(r.id, entry); err != nil {
+			if entry, err = x.files.Load(r.id, entry); err != nil {
 				return nil, err
 			}
 			if err := entry.Visit(h); err != nil {
@@ -148,8 +150,8 @@ func (r *trackedRun) readHistory(ctx context.Context) (*replay.History, error) {
 
 // checkVersion returns an error if the photon's version differs from the one that
 // the run began with. A run without a recorded version may continue.
-func (r *trackedRun) checkVersion() error {
-	then, now := r.Start.Version, r.photon.Options().Version
+func checkVersion(s *runlog.Started, p *generators.Photon) error {
+	then, now := s.Version, p.Options().Version
 	if then == "" || then == now {
 		return nil
 	}
@@ -163,8 +165,8 @@ func (r *trackedRun) checkVersion() error {
 
 // checkArguments returns an error if the photon's input schema no longer accepts
 // the run's arguments.
-func (r *trackedRun) checkArguments(args json.RawMessage) error {
-	_, err := r.photon.Check(args)
+func checkArguments(p *generators.Photon, args json.RawMessage) error {
+	_, err := p.Check(args)
 	var invalid *generators.InvalidError
 	if !errors.As(err, &invalid) {
 		return err

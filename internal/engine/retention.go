@@ -26,8 +26,12 @@ type (
 // [StartRequest.RetainFor] and [Engine.RetainAfterEnd].
 const MaxRetention = retention.MaxPromise
 
+// finishedRuns keep and delete the runs that have ended. The methods may be called from several
+// goroutines.
+type finishedRuns struct{ *core }
+
 // newKeeper returns what keeps the engine's finished runs.
-func (c *core) newKeeper() *retention.Keeper {
+func newKeeper(c *core) *retention.Keeper {
 	l := c.limits
 	return &retention.Keeper{
 		Limits: retention.Limits{
@@ -35,8 +39,8 @@ func (c *core) newKeeper() *retention.Keeper {
 		},
 		Ended:     endedRows(c.rows),
 		Size:      c.files.Size,
-		InUse:     c.isRead,
-		DeleteRun: c.deleteUnread,
+		InUse:     finishedRuns{c}.isRead,
+		DeleteRun: finishedRuns{c}.deleteUnread,
 		Logger:    c.logger,
 	}
 }
@@ -46,8 +50,8 @@ func endedRows(rows runlist.Rows) func() iter.Seq2[*runlist.Row, error] {
 }
 
 // isRead reports whether somebody reads a run.
-func (c *core) isRead(id string) bool {
-	r := c.residents.find(id)
+func (f finishedRuns) isRead(id string) bool {
+	r := f.residents.find(id)
 	return r != nil && r.readerCount.Load() > 0
 }
 
@@ -56,8 +60,8 @@ func (c *core) isRead(id string) bool {
 // being read, and runs with a promised retention; see [StartRequest.RetainFor]
 // and [Engine.RetainAfterEnd]. The error is [ErrDeletionPaused], the log's, or
 // the file system's.
-func (e *Engine) Prune(c PruneCriteria, dryRun bool) ([]PrunedRun, error) {
-	return e.keeper.Prune(c, dryRun)
+func (f finishedRuns) Prune(c PruneCriteria, dryRun bool) ([]PrunedRun, error) {
+	return f.keeper.Prune(c, dryRun)
 }
 
 // PruneLog is [Engine.Prune] for a log that no engine uses. keyDir is the folder
@@ -94,26 +98,26 @@ func PruneLog(ctx context.Context, l runlist.Store, blobs *blob.Store, keyDir st
 // however many other runs end: a client has the run's id and will come back for
 // the result. The promise isn't recorded and ends with the process. The error is
 // [ErrRunNotFound] or [ErrForbidden].
-func (e *Engine) RetainAfterEnd(caller generators.Caller, id string, after time.Duration) error {
-	if _, err := e.findRun(caller, id); err != nil {
+func (f finishedRuns) RetainAfterEnd(caller generators.Caller, id string, after time.Duration) error {
+	if _, err := f.findRun(caller, id); err != nil {
 		return err
 	}
-	e.keeper.Promise(id, after)
+	f.keeper.Promise(id, after)
 	return nil
 }
 
 // Delete deletes a run that has ended, with its log and files. The error is
 // [ErrRunNotFound], [ErrForbidden], [ErrRunNotEnded], [ErrRunInUse],
 // [ErrDeletionPaused], or the log's.
-func (e *Engine) Delete(caller generators.Caller, id string) error {
-	r, err := e.findRun(caller, id)
+func (f finishedRuns) Delete(caller generators.Caller, id string) error {
+	r, err := f.findRun(caller, id)
 	switch {
 	case err != nil:
 		return err
 	case !r.ended.Load():
 		return ErrRunNotEnded
 	}
-	if deleted, err := e.keeper.Delete(id); deleted || err != nil {
+	if deleted, err := f.keeper.Delete(id); deleted || err != nil {
 		return err
 	}
 	return ErrRunInUse
@@ -121,8 +125,8 @@ func (e *Engine) Delete(caller generators.Caller, id string) error {
 
 // Discard deletes a run that has ended, with its log and files, unless somebody reads it
 // or a backup is in progress. It does nothing if there is no such run.
-func (e *Engine) Discard(caller generators.Caller, id string) error {
-	err := e.Delete(caller, id)
+func (f finishedRuns) Discard(caller generators.Caller, id string) error {
+	err := f.Delete(caller, id)
 	for _, cause := range []error{ErrRunNotFound, ErrForbidden, ErrRunNotEnded, ErrRunInUse, ErrDeletionPaused} {
 		if errors.Is(err, cause) {
 			return nil
@@ -133,8 +137,8 @@ func (e *Engine) Discard(caller generators.Caller, id string) error {
 
 // deleteUnread deletes a run that has ended, with its log and its files, unless somebody reads it,
 // and reports whether it did. If the log can't be deleted, it deletes nothing.
-func (c *core) deleteUnread(id string) (deleted bool, err error) {
-	r, err := c.load(id)
+func (f finishedRuns) deleteUnread(id string) (deleted bool, err error) {
+	r, err := f.load(id)
 	switch {
 	case errors.Is(err, ErrRunNotFound):
 		return false, nil
@@ -145,28 +149,28 @@ func (c *core) deleteUnread(id string) (deleted bool, err error) {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if err := c.log.Delete(context.Background(), r.id); err != nil {
+	if err := f.log.Delete(context.Background(), r.id); err != nil {
 		return false, fmt.Errorf("deleting the log of run %s: %w", r.id, err)
 	}
-	c.residents.remove(r)
-	c.files.Delete(r.id, r.owner())
-	c.messages.Forget(r.id)
-	c.keeper.Forget(r.id)
+	f.residents.remove(r)
+	f.files.Delete(r.id, r.owner())
+	f.messages.Forget(r.id)
+	f.keeper.Forget(r.id)
 	r.wakeWaiters() // a woken waiter finds that the run has been deleted
-	c.watchers.notify(r.owner())
+	f.watchers.notify(r.owner())
 	return true, nil
 }
 
 // PauseDeletion prevents the deletion of runs, their files and their keys until
 // release is called, so that everything the log refers to stays readable. What
 // is due in the meantime is deleted on release. Runs continue.
-func (e *Engine) PauseDeletion() (release func()) {
-	resume := e.keeper.Pause()
-	e.keys.PauseDeletion()
+func (f finishedRuns) PauseDeletion() (release func()) {
+	resume := f.keeper.Pause()
+	f.keys.PauseDeletion()
 	return sync.OnceFunc(func() {
 		resume()
-		if err := e.keys.ResumeDeletion(); err != nil {
-			e.logger.Error("deleting the keys of ended runs", "err", err)
+		if err := f.keys.ResumeDeletion(); err != nil {
+			f.logger.Error("deleting the keys of ended runs", "err", err)
 		}
 	})
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/engine/files"
 	"github.com/photon-beam/beam/internal/engine/journal"
 	"github.com/photon-beam/beam/internal/runlog"
 	"github.com/photon-beam/beam/internal/runstate"
@@ -30,10 +31,10 @@ func (x questions) RecordSampling(ctx context.Context, caller generators.Caller,
 	s.AskSeq = seq
 	a := r.FindAsk(seq)
 	if a == nil {
-		return 0, r.notOpenError(ctx, seq)
+		return 0, x.notOpenError(ctx, r.id, seq)
 	}
 	if s.Approved != nil && s.Approved.By != nil { // who thereby answers, even if a surface calls in another's name
-		err = r.checkAdmits(a, *s.Approved.By)
+		err = checkAdmits(r.listed(a), *s.Approved.By)
 	} else if !r.isUsableBy(caller) {
 		err = ErrForbidden
 	}
@@ -63,13 +64,13 @@ func (x questions) ApprovedSample(ctx context.Context, caller generators.Caller,
 	if isAsAsked {
 		return nil, nil
 	}
-	return r.readApproved(ctx, seq)
+	return readApproved(ctx, x.files, r.id, seq)
 }
 
 // readApproved reads from the log the version of a question's request that was approved last;
 // nil if that is the one that was asked.
-func (r *trackedRun) readApproved(ctx context.Context, seq uint64) (version *ask.SampleRequest, err error) {
-	for batch, err := range r.core.files.Read(ctx, r.id, seq) {
+func readApproved(ctx context.Context, f *files.Files, run string, seq uint64) (version *ask.SampleRequest, err error) {
+	for batch, err := range f.Read(ctx, run, seq) {
 		if err != nil {
 			return nil, err
 		}

@@ -36,20 +36,6 @@ func (w *worker) recordSleep(c *generators.Call) error {
 	return err
 }
 
-// endSleep records the end of a sleep whose time has come. Callers hold mu.
-func (r *trackedRun) endSleep(s *runstate.Sleep) error {
-	ctx := r.core.ctx
-	// If another process has claimed the run, the batch is obsolete, but the sleep may
-	// still be in progress.
-	if err := r.flushAndAppend(ctx); err != nil && !r.isSuperseded(err) {
-		return err
-	}
-	if r.FindSleep(s.Seq) != s {
-		return nil
-	}
-	return r.Append(ctx, runlog.NewEntry(runlog.KindWoken, runlog.Woken{SleepSeq: s.Seq}))
-}
-
 // nextWake returns when the first of a run's sleeps in progress ends; zero if there is none.
 func nextWake(r *runstate.Run) (first time.Time) {
 	for _, s := range r.Sleeps {

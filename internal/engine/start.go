@@ -138,7 +138,7 @@ func (e *Engine) recordStart(ctx context.Context, r *trackedRun, s runlog.Starte
 		err := r.Append(ctx, started, runlog.NewEntry(runlog.KindQueued, runlog.Queued{Key: s.Exclusive}))
 		return r.info(), err
 	}
-	if err := r.Append(ctx, started, e.newClaim(1)); err != nil {
+	if err := r.Append(ctx, started, newClaim(e.program(), 1)); err != nil {
 		return Info{}, err
 	}
 	info := r.info()

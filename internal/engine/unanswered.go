@@ -64,7 +64,7 @@ func (w *worker) questionMessage(seq uint64) (message string) {
 		}
 		q := asked.Question
 		if q.Kind == ask.KindSample {
-			version, err := w.readApproved(w.core.ctx, seq)
+			version, err := readApproved(w.core.ctx, w.core.files, w.id, seq)
 			if err != nil {
 				return err
 			}
