@@ -12,11 +12,14 @@ import (
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/audit"
 	"github.com/photon-beam/beam/internal/budget"
+	"github.com/photon-beam/beam/internal/engine/evict"
+	"github.com/photon-beam/beam/internal/engine/exclusive"
 	"github.com/photon-beam/beam/internal/engine/files"
 	"github.com/photon-beam/beam/internal/engine/keyring"
 	"github.com/photon-beam/beam/internal/engine/pages"
 	"github.com/photon-beam/beam/internal/engine/retention"
 	"github.com/photon-beam/beam/internal/engine/schedule"
+	"github.com/photon-beam/beam/internal/engine/watch"
 	"github.com/photon-beam/beam/internal/recording"
 	"github.com/photon-beam/beam/internal/runlist"
 	"github.com/photon-beam/beam/internal/runlog"
@@ -48,13 +51,13 @@ type core struct {
 	onAsk      func(askID string) // see OnAsk
 
 	residents     *residents
-	exclusive     *exclusiveRuns
-	evictor       *evictor
+	exclusive     *exclusive.Runs
+	evictor       *evict.Evictor
 	keeper        *retention.Keeper
 	deadlines     *schedule.Deadlines
 	retries       schedule.Retries
 	stalledWrites stalledWrites
-	watchers      watchers
+	watchers      watch.Watchers
 	followers     atomic.Int64 // streams, pages and calls
 	unkept        unkeptContents
 	disk, uploads *budget.Budget // bytes of files; uploads in progress
@@ -102,8 +105,8 @@ func newCore(o Options) *core {
 	c.uploads, c.disk = budget.New(budget.Uploads, c.limits.Uploads), budget.New(budget.Disk, c.limits.Disk)
 	c.files = files.New(o.Blobs, c.log, c.disk, c.logger)
 	c.residents = newResidents(budget.New(budget.Working, c.limits.Working))
-	c.exclusive = newExclusiveRuns(c.rows, c.startIfFirst, c.logger)
-	c.evictor = newEvictor(c.limits)
+	c.exclusive = exclusive.New(c.rows, c.startIfFirst, c.logger)
+	c.evictor = evict.New(c.limits.EvictAfter, c.limits.MaxResident)
 	c.keeper = newKeeper(c)
 	due := func() iter.Seq2[*runlist.Row, error] { return pages.Each(c.rows.Due, (*runlist.Row).Due) }
 	c.deadlines = schedule.NewDeadlines(due, questions{c}.handleDeadlines, c.logger)
@@ -206,4 +209,25 @@ func (c *core) Exists(id string) bool {
 	}
 	_, err := c.rows.Row(context.Background(), id)
 	return err == nil
+}
+
+// startIfFirst starts a queued run whose turn it is.
+func (c *core) startIfFirst(run string) {
+	r, err := c.load(run)
+	if err != nil {
+		c.logger.Error("starting the next run with a key", "run", run, "err", err)
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.Queued && r.canResume() {
+		resumer{r.core}.queue(r)
+	}
+}
+
+// notifyAudience notifies the watchers of those who may answer a question that says so.
+func (c *core) notifyAudience(a runlist.Ask) {
+	if a.Audience != nil {
+		c.watchers.NotifyWhom(func(caller generators.Caller) bool { return admits(a, caller) })
+	}
 }

@@ -21,7 +21,7 @@ func (l lists) Counts() (Counts, error) {
 	c := Counts{
 		Runs:      make(map[State]int, len(States)),
 		Followers: int(l.followers.Load()),
-		Resident:  l.evictor.count(),
+		Resident:  l.evictor.Count(),
 	}
 	for _, s := range States {
 		c.Runs[s] = counts[s]

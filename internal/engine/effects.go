@@ -6,6 +6,7 @@ import (
 
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/audit"
+	"github.com/photon-beam/beam/internal/engine/exclusive"
 	"github.com/photon-beam/beam/internal/engine/journal"
 	"github.com/photon-beam/beam/internal/runlog"
 	"github.com/photon-beam/beam/internal/runstate"
@@ -32,7 +33,7 @@ func (r *trackedRun) applyEntry(e runlog.Entry, own bool) {
 	}
 	if change.From != r.State || change.Opened != nil || change.Settled != nil || change.FellAsleep != nil || change.Woke != nil || wasQueued != r.Queued {
 		r.core.residents.recount(r)
-		r.core.watchers.notify(r.owner())
+		r.core.watchers.Notify(r.owner())
 		r.worker.updateClock()
 	}
 	r.updateEviction()
@@ -83,7 +84,7 @@ func (r entryEffects) Asked(e runlog.Entry, asked runlog.Asked) error {
 	}
 	r.worker.waitFor(asked.Key, waitingCall{seq: e.Seq, isCurrent: true, evidence: asked.Evidence}) // before anybody can answer
 	r.core.deadlines.Note(asked.Deadline)
-	r.core.watchers.notifyAudience(r.listed(r.change.Opened))
+	r.core.notifyAudience(r.listed(r.change.Opened))
 	r.notifySample(r.change.Opened)
 	return nil
 }
@@ -141,15 +142,15 @@ func (r entryEffects) Adopted(runlog.Entry, runlog.Adopted) error {
 	former := r.owner()
 	e.residents.changeOwner(r.trackedRun, func() { r.adopter.Store(r.Adopter) })
 	e.files.ChangeOwner(r.id, former, r.owner())
-	e.watchers.notify(former)
-	e.watchers.notify(r.owner())
+	e.watchers.Notify(former)
+	e.watchers.Notify(r.owner())
 	return nil
 }
 
 // Sampling tells the lists of a question that a person's decision may have revised.
 func (r entryEffects) Sampling(_ runlog.Entry, s runlog.Sampling) error {
 	if s.Approved != nil {
-		r.core.watchers.notify(r.owner())
+		r.core.watchers.Notify(r.owner())
 	}
 	return nil
 }
@@ -165,9 +166,9 @@ func (r entryEffects) Finished(_ runlog.Entry, f runlog.Finished) error {
 		r.returning = true // applyEntry recounts it
 	}
 	if r.drivers > 0 {
-		r.core.exclusive.hold(r.trackedRun)
+		r.core.exclusive.Hold(exclusive.KeyOf(&r.Start), r.id)
 	}
-	r.core.exclusive.release(r.trackedRun)
+	r.releaseKey()
 	if err := r.core.deleteKey(r.id); err != nil {
 		r.core.logger.Error("deleting a run's key", "run", r.id, "err", err)
 	}
@@ -180,7 +181,7 @@ func (r entryEffects) Event(runlog.Entry) error { return nil }
 
 // settleAsk passes the reply to a question on, which is settled.
 func (r entryEffects) settleAsk(a *runstate.Ask, reply func() generators.Reply) {
-	r.core.watchers.notifyAudience(r.listed(a))
+	r.core.notifyAudience(r.listed(a))
 	r.deliverReply(a.Seq, reply)
 }
 

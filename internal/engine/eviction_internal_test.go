@@ -62,7 +62,7 @@ func TestFailedRunIsNotResident(t *testing.T) {
 	e, info := newWaitingRun(t, l)
 	r := e.residents.find(info.ID)
 	r.mu.Lock()
-	if e.evictor.count() != 1 {
+	if e.evictor.Count() != 1 {
 		t.Error("a durable run that waits is not evictable")
 	}
 	l.full = true
@@ -71,7 +71,7 @@ func TestFailedRunIsNotResident(t *testing.T) {
 		t.Error("a stop that couldn't be recorded returned no error")
 	}
 	e.workers.Wait()
-	if n := e.evictor.count(); n != 0 {
+	if n := e.evictor.Count(); n != 0 {
 		t.Errorf("%d runs are evictable, but none has a generator", n)
 	}
 }
@@ -94,11 +94,11 @@ func TestRunThatJustResumedIsNotEvicted(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if r.evict(); !lives() {
+		if r.Evict(); !lives() {
 			t.Error("the run was evicted")
 		}
 		time.Sleep(time.Minute)
-		if r.evict(); lives() {
+		if r.Evict(); lives() {
 			t.Error("the run wasn't evicted, although it waits")
 		}
 	})

@@ -273,3 +273,19 @@ func (l lists) openAskIDs(f runlist.AskFilter) iter.Seq2[string, error] {
 func admits(a runlist.Ask, c generators.Caller) bool {
 	return a.Audience.Admits(c, audience.Starter(a.Run.Start.StartedBy()), usableBy(c, a.Run.Owner()))
 }
+
+// Watch yields once immediately and then after every change of the callers' lists,
+// until ctx ends. Changes during the loop's body count as one.
+func (l lists) Watch(ctx context.Context, callers ...generators.Caller) iter.Seq[struct{}] {
+	return func(yield func(struct{}) bool) {
+		changed, remove := l.watchers.Add(callers, ownedBy)
+		defer remove()
+		for yield(struct{}{}) {
+			select {
+			case <-changed:
+			case <-ctx.Done():
+				return
+			}
+		}
+	}
+}

@@ -18,7 +18,7 @@ func (w *worker) changePauses(change func()) {
 	defer w.mu.Unlock()
 	change()
 	if w.worker == w {
-		w.core.watchers.notify(w.owner())
+		w.core.watchers.Notify(w.owner())
 		w.wakeWaiters()
 	}
 }

@@ -18,7 +18,7 @@ import (
 func (e *Engine) Recover(ctx context.Context) error {
 	defer func() {
 		go e.keeper.Run(e.acceptCtx.Done())
-		go e.evictor.run(e.acceptCtx.Done())
+		go e.evictor.Run(e.acceptCtx.Done())
 	}()
 	var unreadable map[string]error
 	if m, ok := e.rows.(*runlist.Memory); ok {
@@ -30,7 +30,7 @@ func (e *Engine) Recover(ctx context.Context) error {
 			e.logUnreadableRun(id, err)
 		}
 	}
-	e.exclusive.pause()
+	e.exclusive.Pause()
 	if err := e.files.Count(e.ownerOf, unreadable); err != nil {
 		e.logger.Error("counting the files of runs", "err", err)
 	}
@@ -46,7 +46,7 @@ func (e *Engine) Recover(ctx context.Context) error {
 		}
 	}
 	e.deadlines.Start()
-	if err := e.exclusive.resume(); err != nil {
+	if err := e.exclusive.Resume(); err != nil {
 		return err
 	}
 	return e.warnMissingPhotons(ctx)

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/engine/exclusive"
 	"github.com/photon-beam/beam/internal/engine/journal"
 	"github.com/photon-beam/beam/internal/engine/replay"
 	"github.com/photon-beam/beam/internal/engine/schedule"
@@ -23,7 +24,7 @@ type resumer struct{ *core }
 // hold mu.
 func (r *trackedRun) canResume() bool {
 	if r.Queued {
-		return !r.resuming && !r.endPending && !r.State.Ended() && r.photon != nil && r.core.exclusive.isFirst(r)
+		return !r.resuming && !r.endPending && !r.State.Ended() && r.photon != nil && r.core.exclusive.IsFirst(exclusive.KeyOf(&r.Start), r.id)
 	}
 	return r.worker == nil && !r.resuming && !r.endPending && r.Start.Durable && !r.State.Ended() && r.photon != nil
 }

@@ -157,7 +157,7 @@ func (f finishedRuns) deleteUnread(id string) (deleted bool, err error) {
 	f.messages.Forget(r.id)
 	f.keeper.Forget(r.id)
 	r.wakeWaiters() // a woken waiter finds that the run has been deleted
-	f.watchers.notify(r.owner())
+	f.watchers.Notify(r.owner())
 	return true, nil
 }
 

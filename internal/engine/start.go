@@ -11,6 +11,7 @@ import (
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/cleantext"
 	"github.com/photon-beam/beam/internal/clientsession"
+	"github.com/photon-beam/beam/internal/engine/exclusive"
 	"github.com/photon-beam/beam/internal/engine/replay"
 	"github.com/photon-beam/beam/internal/recording"
 	"github.com/photon-beam/beam/internal/runlog"
@@ -129,7 +130,7 @@ func (e *Engine) discardFailedStart(r *trackedRun) {
 func (e *Engine) recordStart(ctx context.Context, r *trackedRun, s runlog.Started, client *clientsession.Client, args json.RawMessage) (Info, error) {
 	started := runlog.NewEntry(runlog.KindStarted, s)
 	started.Time = r.StartedAt
-	first, release, err := e.exclusive.join(ctx, r)
+	first, release, err := e.exclusive.Join(ctx, exclusive.KeyOf(&r.Start))
 	if err != nil {
 		return Info{}, err
 	}
@@ -164,7 +165,7 @@ func (e *Engine) undoStart(r *trackedRun) {
 		}
 		e.residents.remove(r)
 		e.residents.endStart(r)
-		e.exclusive.startNext(exclusiveKeyOf(&r.Start))
+		e.exclusive.StartNext(exclusive.KeyOf(&r.Start))
 		e.files.Delete(r.id, r.owner())
 		return nil
 	})

@@ -9,6 +9,7 @@ import (
 
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/audit"
+	"github.com/photon-beam/beam/internal/engine/exclusive"
 	"github.com/photon-beam/beam/internal/engine/journal"
 	"github.com/photon-beam/beam/internal/engine/replay"
 	"github.com/photon-beam/beam/internal/runlog"
@@ -49,7 +50,6 @@ type trackedRun struct {
 	resuming        bool            // queued to be resumed, or being resumed
 	endPending      bool            // the end has yet to be recorded
 	startRefused    bool            // the start failed; the run will be deleted
-	holdsKey        bool            // see holdKey
 	pinned          bool            // see updatePin
 	evictable       bool            // see updateEviction
 	idle            idleTimer       // see Engine.SetIdleTimeout
@@ -114,4 +114,12 @@ func (r *trackedRun) auditEvent(kind string, caller generators.Caller) audit.Eve
 	event := audit.Of(kind, caller)
 	event.Run, event.Photon = r.id, r.Start.Photon
 	return event
+}
+
+// releaseKey lets the next run with the run's exclusive key start, if this one has ended, and its
+// generator has returned. Callers hold mu.
+func (r *trackedRun) releaseKey() {
+	if r.State.Ended() && r.drivers == 0 {
+		r.core.exclusive.Release(exclusive.KeyOf(&r.Start), r.id)
+	}
 }

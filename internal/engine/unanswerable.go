@@ -43,8 +43,8 @@ func (l lists) PeopleChanged() {
 		} else {
 			l.logger.Info("somebody may answer a question again", attrs...)
 		}
-		l.watchers.notify(a.Run.Owner())
-		l.watchers.notifyAudience(a)
+		l.watchers.Notify(a.Run.Owner())
+		l.notifyAudience(a)
 	}
 	u.ids = now
 }

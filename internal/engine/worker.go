@@ -128,7 +128,7 @@ func (w *worker) finishDriving(endSpan func(State)) {
 		w.returning = false
 		w.core.residents.recount(w.trackedRun)
 	}
-	w.core.exclusive.release(w.trackedRun)
+	w.releaseKey()
 	endSpan(w.State)
 }
 
