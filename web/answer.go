@@ -9,20 +9,22 @@ import (
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/engine"
 	"github.com/photon-beam/beam/internal/form"
+	"github.com/photon-beam/beam/web/internal/request"
+	"github.com/photon-beam/beam/web/internal/response"
 	"github.com/photon-beam/beam/web/internal/ui"
 )
 
 // handleAnswer records an answer: a JSON-RPC response to a question from a stream, or the
 // form that a page posts.
 func (s *Server) handleAnswer(w http.ResponseWriter, r *http.Request, caller generators.Caller) error {
-	switch mediaType(r) {
-	case jsonType:
+	switch request.MediaType(r) {
+	case request.JSONType:
 		return s.handleRPCAnswer(w, r, caller)
-	case formType, multipartType:
+	case request.FormType, request.MultipartType:
 		return s.handleFormAnswer(w, r, caller)
 	}
-	err := unsupportedMediaType(r, jsonType+", "+formType+" or "+multipartType)
-	if strings.HasSuffix(mediaType(r), "json") || wantsJSON(r) {
+	err := request.UnsupportedMediaType(r, request.JSONType+", "+request.FormType+" or "+request.MultipartType)
+	if strings.HasSuffix(request.MediaType(r), "json") || request.WantsJSON(r) {
 		s.writeRPCError(w, r, nil, err)
 		return nil
 	}
@@ -48,8 +50,8 @@ func (s *Server) handleFormAnswer(w http.ResponseWriter, r *http.Request, caller
 		}
 	}
 	surface, rendered := "browser", ui.RenderingOf(open)
-	if isTerminal(r) {
-		surface, rendered = terminalSurface, renderedInTerminal(r)
+	if request.IsTerminal(r) {
+		surface, rendered = request.TerminalSurface, request.RenderedInTerminal(r)
 	}
 	defer s.unacknowledged.add(open.Run)()
 	if err := s.engine.AnswerShown(r.Context(), caller, id, a, surface, rendered); err != nil {
@@ -57,9 +59,9 @@ func (s *Server) handleFormAnswer(w http.ResponseWriter, r *http.Request, caller
 		return s.renderInvalidForm(w, r, caller, open, err)
 	}
 	if open.AskOnly {
-		return redirectOrAccept(w, r, s.links.Inbox())
+		return response.RedirectOrAccept(w, r, s.links.Inbox())
 	}
-	return redirectOrAccept(w, r, s.links.Run(open.Run))
+	return response.RedirectOrAccept(w, r, s.links.Run(open.Run))
 }
 
 // readFormAnswer reads the answer from a form.
@@ -68,23 +70,11 @@ func (s *Server) readFormAnswer(w http.ResponseWriter, r *http.Request, caller g
 	if open.Question.Kind == ask.KindFile {
 		return s.storeUploads(w, r, caller, open)
 	}
-	if err := readAnswerForm(w, r); err != nil {
+	if err := request.ParseAnyForm(w, r); err != nil {
 		return a, err
 	}
 	a.Content = form.Decode(open.Question.Fields, r.PostForm, form.TimeZone(r.PostForm))
 	return a, nil
-}
-
-// readAnswerForm parses a form without files in either encoding.
-func readAnswerForm(w http.ResponseWriter, r *http.Request) error {
-	if mediaType(r) == formType {
-		return parseForm(w, r)
-	}
-	limitBodySize(w, r, maxBody)
-	if err := r.ParseMultipartForm(maxBody); err != nil {
-		return bodyError(err)
-	}
-	return nil
 }
 
 // renderInvalidForm renders the form with its errors: a page with script gets a patch,
@@ -94,17 +84,13 @@ func (s *Server) renderInvalidForm(w http.ResponseWriter, r *http.Request, calle
 	switch {
 	case !errors.As(err, &invalid):
 		return s.renderUnanswerable(w, r, caller, open.ID, err)
-	case s.isForModel(open) && (isDatastarRequest(r) || wantsHTML(r)):
+	case s.isForModel(open) && (request.IsDatastar(r) || request.WantsHTML(r)):
 		return s.renderInvalidSample(w, r, caller, open, invalid.Fields)
-	case isDatastarRequest(r):
+	case request.IsDatastar(r):
 		return s.render(w, r, http.StatusOK, ui.AskForm(open, invalid.Fields, nil))
-	case wantsHTML(r):
+	case request.WantsHTML(r):
 		return s.render(w, r, http.StatusUnprocessableEntity,
 			ui.AskPage(s.newChrome(r, caller, open.Title), open, invalid.Fields, r.PostForm))
 	}
 	return err
 }
-
-// isDatastarRequest reports whether Datastar sent the request. It morphs the body of a
-// 200 response into the page and ignores the body of any other response.
-func isDatastarRequest(r *http.Request) bool { return r.Header.Get("Datastar-Request") == "true" }

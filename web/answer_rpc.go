@@ -13,6 +13,9 @@ import (
 	"github.com/photon-beam/beam/internal/mcp/message"
 	"github.com/photon-beam/beam/internal/mcp/streamable"
 	"github.com/photon-beam/beam/internal/runlog"
+	"github.com/photon-beam/beam/web/internal/problem"
+	"github.com/photon-beam/beam/web/internal/request"
+	"github.com/photon-beam/beam/web/internal/response"
 )
 
 // rpcResponse is a JSON-RPC 2.0 response. Decoding is as strict as the specification.
@@ -68,7 +71,7 @@ func (m rpcResponse) toAnswer(kind ask.Kind) (ask.Answer, error) {
 	}
 	var e elicitResult
 	if err := json.Unmarshal(m.Result, &e); err != nil {
-		return ask.Answer{}, statusErrorf(http.StatusBadRequest, "the result must be an object as MCP defines it")
+		return ask.Answer{}, problem.Errorf(http.StatusBadRequest, "the result must be an object as MCP defines it")
 	}
 	if e.Action == "" && (kind == ask.KindSample || kind == ask.KindRoots) {
 		return ask.Answer{Action: ask.Accept, Content: m.Result}, nil
@@ -84,14 +87,14 @@ func (m rpcResponse) errorCode() int {
 }
 
 func (s *Server) handleRPCAnswer(w http.ResponseWriter, r *http.Request, caller generators.Caller) error {
-	body, err := readBody(w, r)
+	body, err := request.ReadBody(w, r)
 	if err != nil {
 		s.writeRPCError(w, r, nil, err)
 		return nil
 	}
 	m, err := decodeResponse(body)
 	if err != nil {
-		s.writeRPCError(w, r, nil, statusErrorf(http.StatusBadRequest, "%v", err))
+		s.writeRPCError(w, r, nil, problem.Errorf(http.StatusBadRequest, "%v", err))
 		return nil
 	}
 	run, _, _ := runlog.SplitAskID(*m.ID)
@@ -117,14 +120,14 @@ func (s *Server) recordAnswer(r *http.Request, caller generators.Caller, id stri
 	if err != nil {
 		return err
 	}
-	if isTerminal(r) && (a.Action != ask.Accept || kind != ask.KindFile) { // it has shown the question itself, as a page does
-		return s.engine.AnswerShown(r.Context(), caller, id, a, terminalSurface, renderedInTerminal(r))
+	if request.IsTerminal(r) && (a.Action != ask.Accept || kind != ask.KindFile) { // it has shown the question itself, as a page does
+		return s.engine.AnswerShown(r.Context(), caller, id, a, request.TerminalSurface, request.RenderedInTerminal(r))
 	}
 	if a.Action == ask.Accept && (open.Question.UntilDone || len(a.Content) == 0 && message.NeedsPage(open.Question)) {
 		return nil
 	}
 	if a.Action == ask.Accept && kind == ask.KindFile {
-		return statusErrorf(http.StatusUnprocessableEntity, "Upload the file as multipart/form-data to %s, in the part %q.", s.links.AnswerAsk(id, "accept"), "file")
+		return problem.Errorf(http.StatusUnprocessableEntity, "Upload the file as multipart/form-data to %s, in the part %q.", s.links.AnswerAsk(id, "accept"), "file")
 	}
 	if a.Action == ask.Accept {
 		if err := s.convertConfirmation(open, &a); err != nil {
@@ -139,7 +142,7 @@ func (s *Server) recordAnswer(r *http.Request, caller generators.Caller, id stri
 // answered there.
 func (s *Server) convertConfirmation(open engine.OpenAsk, a *ask.Answer) (err error) {
 	if open.Question.Kind == ask.KindConfirm && message.NeedsPage(open.Question) {
-		return statusErrorf(http.StatusUnprocessableEntity, "This question confirms what can't be undone, and shows more than a message can. Answer it at %s.", s.links.Ask(open.ID))
+		return problem.Errorf(http.StatusUnprocessableEntity, "This question confirms what can't be undone, and shows more than a message can. Answer it at %s.", s.links.Ask(open.ID))
 	}
 	a.Content, err = form.ConfirmContent(open.Question, a.Content)
 	return err
@@ -153,7 +156,7 @@ const (
 
 // writeRPCError writes an error as a JSON-RPC error response.
 func (s *Server) writeRPCError(w http.ResponseWriter, r *http.Request, id *string, err error) {
-	status, text, fields := classifyError(err)
+	status, text, fields := problem.Classify(err)
 	code := rpcInvalidParams
 	switch status {
 	case http.StatusBadRequest, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType:
@@ -166,5 +169,5 @@ func (s *Server) writeRPCError(w http.ResponseWriter, r *http.Request, id *strin
 	if fields != nil {
 		e["data"] = map[string]any{"fields": fields}
 	}
-	writeJSON(w, status, map[string]any{"jsonrpc": "2.0", "id": id, "error": e})
+	response.JSON(w, status, map[string]any{"jsonrpc": "2.0", "id": id, "error": e})
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/web/internal/response"
 )
 
 // serveContent serves content as a download, or for a page that has it as a picture or the
@@ -22,8 +23,8 @@ func serveContent(w http.ResponseWriter, r *http.Request, mediaType, name string
 	h.Set("Content-Type", mediaType)
 	h.Set("Cache-Control", "private, max-age=3600")
 	h.Add("Vary", "Cookie, Authorization") // whoever signs in next in this browser must not get it from the cache
-	h.Set("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{"filename": name}))
-	setResponseDeadline(w)
+	response.Attachment(w, name)
+	response.SetDeadline(w)
 	if _, verified := body.(*os.File); verified { // which can be sent without copying it
 		http.ServeContent(w, r, "", modified, body)
 		return
@@ -47,12 +48,6 @@ func (b *failingBody) Read(p []byte) (int, error) {
 		b.err = err
 	}
 	return n, err
-}
-
-// setResponseDeadline limits how long the client may take to read the response, so that one
-// that reads nothing doesn't keep it indefinitely.
-func setResponseDeadline(w http.ResponseWriter) {
-	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(responseTimeout)) // not every writer supports it
 }
 
 // responseMediaType returns the media type to serve an artifact with: its own for an

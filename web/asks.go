@@ -9,6 +9,9 @@ import (
 	"github.com/photon-beam/beam/internal/callers"
 	"github.com/photon-beam/beam/internal/engine"
 	"github.com/photon-beam/beam/internal/runlog"
+	"github.com/photon-beam/beam/web/internal/problem"
+	"github.com/photon-beam/beam/web/internal/request"
+	"github.com/photon-beam/beam/web/internal/response"
 	"github.com/photon-beam/beam/web/internal/timeline"
 	"github.com/photon-beam/beam/web/internal/ui"
 )
@@ -21,11 +24,11 @@ const (
 
 func (s *Server) handleInbox(w http.ResponseWriter, r *http.Request, caller generators.Caller) error {
 	query := r.URL.Query()
-	limit, err := parseLimit(query, maxListedAsks)
+	limit, err := request.Limit(query, maxListedAsks)
 	if err != nil {
 		return err
 	}
-	if !wantsJSON(r) {
+	if !request.WantsJSON(r) {
 		page, err := new(inboxList).update(s.engine, caller, query)
 		if err != nil {
 			return err
@@ -40,11 +43,11 @@ func (s *Server) handleInbox(w http.ResponseWriter, r *http.Request, caller gene
 	if err != nil {
 		return err
 	}
-	page := map[string]any{"asks": nonNil(withoutEvidenceBodies(list.asks, func(engine.OpenAsk) bool { return false })), "count": count}
+	page := map[string]any{"asks": response.NonNil(withoutEvidenceBodies(list.asks, func(engine.OpenAsk) bool { return false })), "count": count}
 	if list.next != "" {
 		page["next"] = list.next
 	}
-	writeJSON(w, http.StatusOK, page)
+	response.JSON(w, http.StatusOK, page)
 	return nil
 }
 
@@ -161,21 +164,21 @@ const othersQuestion = "This question was put to somebody else. If someone sent 
 // whose client that is.
 func (s *Server) handleAsk(w http.ResponseWriter, r *http.Request, caller generators.Caller) error {
 	open, err := s.engine.OpenAsk(r.Context(), caller, r.PathValue("id"))
-	if errors.Is(err, engine.ErrSettled) && !wantsJSON(r) {
+	if errors.Is(err, engine.ErrSettled) && !request.WantsJSON(r) {
 		return s.renderClosedAsk(w, r, caller, r.PathValue("id"), http.StatusOK)
 	}
 	if errors.Is(err, engine.ErrForbidden) && s.identifier != nil {
-		return statusErrorf(http.StatusForbidden, othersQuestion)
+		return problem.Errorf(http.StatusForbidden, othersQuestion)
 	}
 	if err != nil {
 		return err
 	}
-	if wantsJSON(r) {
-		writeJSON(w, http.StatusOK, s.describeAsk(r, caller, open))
+	if request.WantsJSON(r) {
+		response.JSON(w, http.StatusOK, s.describeAsk(r, caller, open))
 		return nil
 	}
 	if open.Reserved {
-		return statusErrorf(http.StatusForbidden, "%s Only %s can answer it. An operator who adopts the run becomes its owner.", othersQuestion, open.For)
+		return problem.Errorf(http.StatusForbidden, "%s Only %s can answer it. An operator who adopts the run becomes its owner.", othersQuestion, open.For)
 	}
 	if s.isForModel(open) && !open.AskOnly { // its run's page shows the reply as it arrives
 		http.Redirect(w, r, s.askOnRunPage(open), http.StatusSeeOther)
@@ -231,7 +234,7 @@ func (s *Server) renderClosedAsk(w http.ResponseWriter, r *http.Request, caller 
 		return engine.ErrAskNotFound
 	}
 	if r.Method == http.MethodPost && r.PostForm == nil {
-		if err := readAnswerForm(w, r); err != nil {
+		if err := request.ParseAnyForm(w, r); err != nil {
 			s.logger.Debug("reading a late answer", "ask", id, "err", err) // such as large files
 		}
 	}
@@ -243,9 +246,9 @@ func (s *Server) renderClosedAsk(w http.ResponseWriter, r *http.Request, caller 
 func (s *Server) renderUnanswerable(w http.ResponseWriter, r *http.Request, caller generators.Caller, id string, err error) error {
 	settled := errors.Is(err, engine.ErrSettled)
 	switch {
-	case settled && wantsHTML(r):
+	case settled && request.WantsHTML(r):
 		return s.renderClosedAsk(w, r, caller, id, http.StatusConflict)
-	case !isDatastarRequest(r):
+	case !request.IsDatastar(r):
 		return err
 	}
 	if settled {
@@ -253,7 +256,7 @@ func (s *Server) renderUnanswerable(w http.ResponseWriter, r *http.Request, call
 			return s.render(w, r, http.StatusOK, ui.AskClosedInDock(a))
 		}
 	}
-	_, text, _ := classifyError(err)
+	_, text, _ := problem.Classify(err)
 	return s.render(w, r, http.StatusOK, ui.AskUnavailable(engine.OpenAsk{ID: id}, text))
 }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/callers"
 	"github.com/photon-beam/beam/internal/engine"
+	"github.com/photon-beam/beam/web/internal/request"
 )
 
 // A callerHandler serves a request of an authenticated caller. An error that it returns
@@ -19,7 +20,7 @@ type callerHandler func(http.ResponseWriter, *http.Request, generators.Caller) e
 // handler returns. It sends browsers that must sign in to the sign-in page.
 func (s *Server) authenticated(h callerHandler) http.Handler {
 	return s.unauthenticated(func(w http.ResponseWriter, r *http.Request) error {
-		isPage := wantsHTML(r) && r.Method == http.MethodGet
+		isPage := request.WantsHTML(r) && r.Method == http.MethodGet
 		began := s.live.now()
 		caller, err := s.identify(w, r)
 		if errors.Is(err, callers.ErrSignInRequired) && isPage {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/web/internal/problem"
 )
 
 // content is an artifact, or the result of a run, with its body apart.
@@ -44,7 +45,7 @@ func (s *Server) openArtifact(r *http.Request, caller generators.Caller) (*conte
 	id := r.PathValue("id")
 	seq, err := strconv.ParseUint(r.PathValue("seq"), 10, 64)
 	if err != nil {
-		return nil, errPageNotFound
+		return nil, problem.ErrPageNotFound
 	}
 	a, large, err := s.engine.OpenArtifact(r.Context(), caller, id, seq)
 	if err != nil {
@@ -60,14 +61,14 @@ func (s *Server) openEvidence(r *http.Request, caller generators.Caller) (*conte
 	id := r.PathValue("id")
 	n, err := strconv.Atoi(r.PathValue("n"))
 	if err != nil {
-		return nil, errPageNotFound
+		return nil, problem.ErrPageNotFound
 	}
 	q, err := s.engine.Question(r.Context(), caller, id)
 	if err != nil {
 		return nil, err
 	}
 	if n < 0 || n >= len(q.Evidence) {
-		return nil, errPageNotFound
+		return nil, problem.ErrPageNotFound
 	}
 	c := newContent(q.Evidence[n], nil)
 	c.url, c.back, c.backText = s.links.Evidence(id, n), s.links.Ask(id), "The question"
@@ -98,7 +99,7 @@ func (s *Server) openResult(r *http.Request, caller generators.Caller) (*content
 }
 
 // errNoResult is the error for a run without a result.
-var errNoResult = statusErrorf(http.StatusNotFound, "The run has no result.")
+var errNoResult = problem.Errorf(http.StatusNotFound, "The run has no result.")
 
 // A contentHandler handles a request for content, which is open until it returns.
 type contentHandler func(w http.ResponseWriter, r *http.Request, caller generators.Caller, c *content) error

@@ -13,6 +13,8 @@ import (
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/links"
 	"github.com/photon-beam/beam/web/internal/markup"
+	"github.com/photon-beam/beam/web/internal/problem"
+	"github.com/photon-beam/beam/web/internal/request"
 	"github.com/photon-beam/beam/web/internal/ui"
 )
 
@@ -103,8 +105,8 @@ func headingID(heading string, seen map[string]int) string {
 // handleDocs lists the documents, or the sections that have the words of a search.
 func (s *Server) handleDocs(w http.ResponseWriter, r *http.Request, caller generators.Caller) error {
 	page := ui.DocsPage{Search: strings.TrimSpace(r.URL.Query().Get("q"))}
-	if len(page.Search) > maxFilterText {
-		return statusErrorf(http.StatusBadRequest, "The parameter q must be at most %d bytes long.", maxFilterText)
+	if len(page.Search) > request.MaxText {
+		return problem.Errorf(http.StatusBadRequest, "The parameter q must be at most %d bytes long.", request.MaxText)
 	}
 	for _, d := range readDocs() {
 		page.Docs = append(page.Docs, ui.DocLink{Title: d.title, URL: s.links.Doc(d.name)})
@@ -166,7 +168,7 @@ func (s *Server) handleDoc(w http.ResponseWriter, r *http.Request, caller genera
 		}
 		return s.render(w, r, http.StatusOK, ui.Doc(s.newChrome(r, caller, d.title), page))
 	}
-	return errPageNotFound
+	return problem.ErrPageNotFound
 }
 
 // docLink returns the address of what a document links to: another document's page, or a file

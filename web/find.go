@@ -6,6 +6,9 @@ import (
 
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/engine"
+	"github.com/photon-beam/beam/web/internal/problem"
+	"github.com/photon-beam/beam/web/internal/request"
+	"github.com/photon-beam/beam/web/internal/response"
 	"github.com/photon-beam/beam/web/internal/ui"
 )
 
@@ -16,16 +19,16 @@ const maxHits = 8
 // palette.
 func (s *Server) handleFind(w http.ResponseWriter, r *http.Request, caller generators.Caller) error {
 	text := strings.TrimSpace(r.URL.Query().Get("q"))
-	if len(text) > maxFilterText {
-		return statusErrorf(http.StatusBadRequest, "The parameter q must be at most %d bytes long.", maxFilterText)
+	if len(text) > request.MaxText {
+		return problem.Errorf(http.StatusBadRequest, "The parameter q must be at most %d bytes long.", request.MaxText)
 	}
 	c := s.newChrome(r, caller, "Find")
 	hits, err := s.find(c, caller, text)
 	if err != nil {
 		return err
 	}
-	if wantsJSON(r) {
-		writeJSON(w, http.StatusOK, map[string]any{"hits": nonNil(hits)})
+	if request.WantsJSON(r) {
+		response.JSON(w, http.StatusOK, map[string]any{"hits": response.NonNil(hits)})
 		return nil
 	}
 	return s.render(w, r, http.StatusOK, ui.Find(c, text, hits))

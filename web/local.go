@@ -7,11 +7,12 @@ import (
 	"strings"
 
 	"github.com/photon-beam/beam/internal/links"
+	"github.com/photon-beam/beam/web/internal/problem"
 )
 
 // errNotLocal is the error for a request from another machine to a server that doesn't
 // know who sends it.
-var errNotLocal = statusErrorf(http.StatusForbidden, "Beam serves only requests from its own machine until it can tell who sends them: "+
+var errNotLocal = problem.Errorf(http.StatusForbidden, "Beam serves only requests from its own machine until it can tell who sends them: "+
 	"start it with --token or, in a program of your own, set Config.Identify or Config.Token.")
 
 // isLocal reports whether a request comes from a program on this machine, as far as it can

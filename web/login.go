@@ -9,6 +9,8 @@ import (
 	"github.com/photon-beam/beam/internal/callers"
 	"github.com/photon-beam/beam/internal/links"
 	"github.com/photon-beam/beam/web/identity/openid"
+	"github.com/photon-beam/beam/web/internal/problem"
+	"github.com/photon-beam/beam/web/internal/request"
 	"github.com/photon-beam/beam/web/internal/ui"
 )
 
@@ -52,7 +54,7 @@ func (s *Server) handleLogin(w http.ResponseWriter, r *http.Request) error {
 // handleTokenLogin signs a browser in with a user's token, or the server's. The runs that
 // the browser started before it had to sign in come along.
 func (s *Server) handleTokenLogin(w http.ResponseWriter, r *http.Request) error {
-	if err := parseForm(w, r); err != nil {
+	if err := request.ParseForm(w, r); err != nil {
 		return err
 	}
 	next := s.sessions.NextPath(r)
@@ -138,7 +140,7 @@ func (s *Server) handleOpenIDCallback(w http.ResponseWriter, r *http.Request) er
 // handleLogout signs a browser out, and disconnects its pages.
 func (s *Server) handleLogout(w http.ResponseWriter, r *http.Request) error {
 	w.Header().Set("Cache-Control", "no-store")
-	limitBodySize(w, r, maxBody)
+	request.LimitBodySize(w, r, request.MaxBody)
 	if r.FormValue("everywhere") != "" {
 		caller, err := s.sessions.SignOutEverywhere(r)
 		if err != nil {
@@ -155,7 +157,7 @@ func (s *Server) handleLogout(w http.ResponseWriter, r *http.Request) error {
 	if err := s.sessions.SignOut(w, r); err != nil {
 		return err
 	}
-	if wantsHTML(r) {
+	if request.WantsHTML(r) {
 		http.Redirect(w, r, s.links.Home(), http.StatusSeeOther)
 		return nil
 	}
@@ -167,8 +169,8 @@ func (s *Server) handleLogout(w http.ResponseWriter, r *http.Request) error {
 // by a link or a token.
 func (s *Server) renderTooMany(w http.ResponseWriter, r *http.Request, refused error, by, next string) error {
 	s.recordRefusal(r, by, refused.Error())
-	setRetryAfter(w, http.StatusTooManyRequests, refused)
-	return s.renderLogin(w, r, http.StatusTooManyRequests, asSentence(refused.Error()), next)
+	problem.SetRetryAfter(w, http.StatusTooManyRequests, refused)
+	return s.renderLogin(w, r, http.StatusTooManyRequests, problem.Sentence(refused.Error()), next)
 }
 
 func (s *Server) renderLogin(w http.ResponseWriter, r *http.Request, status int, problem, next string) error {

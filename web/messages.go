@@ -3,7 +3,6 @@ package web
 import (
 	"encoding/json"
 	"iter"
-	"mime"
 	"net/http"
 	"net/url"
 	"slices"
@@ -14,6 +13,9 @@ import (
 	"github.com/photon-beam/beam/internal/recording"
 	"github.com/photon-beam/beam/internal/runlog"
 	"github.com/photon-beam/beam/sse"
+	"github.com/photon-beam/beam/web/internal/problem"
+	"github.com/photon-beam/beam/web/internal/request"
+	"github.com/photon-beam/beam/web/internal/response"
 	"github.com/photon-beam/beam/web/internal/ui"
 	"github.com/photon-beam/beam/web/internal/wire"
 )
@@ -38,14 +40,14 @@ func (s *Server) handleMessages(w http.ResponseWriter, r *http.Request, caller g
 		return err
 	}
 	if page.Method != "" && !slices.Contains(page.Methods, page.Method) {
-		return statusErrorf(http.StatusBadRequest, "The parameter method is not the method of a message of this run.")
+		return problem.Errorf(http.StatusBadRequest, "The parameter method is not the method of a message of this run.")
 	}
 	switch format := query.Get("format"); format {
 	case "":
 	case "jsonl":
 		return s.exportMessages(w, info, page.Filter, messages)
 	default:
-		return statusErrorf(http.StatusBadRequest, "The parameter format must be jsonl, or missing.")
+		return problem.Errorf(http.StatusBadRequest, "The parameter format must be jsonl, or missing.")
 	}
 	for m, err := range messages {
 		if err != nil {
@@ -53,10 +55,10 @@ func (s *Server) handleMessages(w http.ResponseWriter, r *http.Request, caller g
 		}
 		page.Add(m)
 	}
-	if wantsJSON(r) {
-		writeJSON(w, http.StatusOK, map[string]any{
+	if request.WantsJSON(r) {
+		response.JSON(w, http.StatusOK, map[string]any{
 			"source": page.Source, "recorded": page.Recorded, "dropped": page.Dropped,
-			"messages": nonNil(page.Messages), "earlier": page.Earlier, "later": page.Later,
+			"messages": response.NonNil(page.Messages), "earlier": page.Earlier, "later": page.Later,
 		})
 		return nil
 	}
@@ -77,37 +79,24 @@ func parseMessagePage(query url.Values) (*wire.Page, error) {
 		Source: wire.Source(query.Get("source")),
 	}
 	switch {
-	case len(p.Text) > maxFilterText:
-		return nil, statusErrorf(http.StatusBadRequest, "The parameter q must be at most %d bytes long.", maxFilterText)
+	case len(p.Text) > request.MaxText:
+		return nil, problem.Errorf(http.StatusBadRequest, "The parameter q must be at most %d bytes long.", request.MaxText)
 	case p.Source != "" && p.Source != wire.Wire && p.Source != wire.Log:
-		return nil, statusErrorf(http.StatusBadRequest, "The parameter source must be wire or log.")
+		return nil, problem.Errorf(http.StatusBadRequest, "The parameter source must be wire or log.")
 	case p.Side != "" && p.Side != recording.Client && p.Side != recording.Upstream:
-		return nil, statusErrorf(http.StatusBadRequest, "The parameter side must be client or upstream.")
+		return nil, problem.Errorf(http.StatusBadRequest, "The parameter side must be client or upstream.")
 	case p.Direction != "" && p.Direction != wire.ToClient && p.Direction != wire.FromClient:
-		return nil, statusErrorf(http.StatusBadRequest, "The parameter direction must be in or out.")
+		return nil, problem.Errorf(http.StatusBadRequest, "The parameter direction must be in or out.")
 	}
 	var err error
-	if p.Limit, err = parseLimit(query, messagesPerPage); err != nil {
+	if p.Limit, err = request.Limit(query, messagesPerPage); err != nil {
 		return nil, err
 	}
-	if p.After, err = parseOrdinal(query, "after"); err != nil {
+	if p.After, err = request.Ordinal(query, "after"); err != nil {
 		return nil, err
 	}
-	p.Before, err = parseOrdinal(query, "before")
+	p.Before, err = request.Ordinal(query, "before")
 	return p, err
-}
-
-// parseOrdinal parses a parameter that is the ordinal of a log entry; 0 if it is missing.
-func parseOrdinal(query url.Values, name string) (uint64, error) {
-	text := query.Get(name)
-	if text == "" {
-		return 0, nil
-	}
-	n, err := strconv.ParseUint(text, 10, 64)
-	if err != nil {
-		return 0, statusErrorf(http.StatusBadRequest, "The parameter %s must be the number of a log entry.", name)
-	}
-	return n, nil
 }
 
 // messagesOf returns the messages of a run so far, from the page's source, which it sets if
@@ -173,7 +162,7 @@ func (s *Server) exportMessages(w http.ResponseWriter, info engine.Info, filter 
 	h := w.Header()
 	h.Set("Content-Type", "application/jsonl")
 	h.Set("Cache-Control", "no-store")
-	h.Set("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{"filename": exportName(info) + ".jsonl"}))
+	response.Attachment(w, exportName(info)+".jsonl")
 	for m, err := range messages {
 		if err == nil && filter.Matches(&m) {
 			var line []byte
@@ -197,7 +186,7 @@ func (s *Server) handleMessage(w http.ResponseWriter, r *http.Request, caller ge
 	}
 	seq, err := strconv.ParseUint(r.PathValue("seq"), 10, 64)
 	if err != nil {
-		return errPageNotFound
+		return problem.ErrPageNotFound
 	}
 	page, err := parseMessagePage(r.URL.Query())
 	if err != nil {
@@ -212,13 +201,13 @@ func (s *Server) handleMessage(w http.ResponseWriter, r *http.Request, caller ge
 		case err != nil:
 			return err
 		case m.Seq > seq:
-			return errPageNotFound
+			return problem.ErrPageNotFound
 		case m.Seq == seq:
-			w.Header().Set("Content-Type", jsonType)
+			w.Header().Set("Content-Type", request.JSONType)
 			w.Header().Set("Cache-Control", "no-store")
 			_, err := w.Write(append(slices.Clone(m.Message), '\n'))
 			return err
 		}
 	}
-	return errPageNotFound
+	return problem.ErrPageNotFound
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/photon-beam/beam/internal/callers"
 	"github.com/photon-beam/beam/internal/engine"
 	"github.com/photon-beam/beam/internal/runlog"
+	"github.com/photon-beam/beam/web/internal/problem"
 )
 
 // handleMetrics serves the metrics. They contain no user data. Of callers that the
@@ -38,7 +39,7 @@ func (s *Server) handleReady(w http.ResponseWriter, r *http.Request) error {
 			return err
 		} else if err != nil {
 			s.logger.Error("not ready", "err", err)
-			return statusErrorf(http.StatusServiceUnavailable, "Runs can't be recorded. See the log for details.")
+			return problem.Errorf(http.StatusServiceUnavailable, "Runs can't be recorded. See the log for details.")
 		}
 	}
 	writeOK(w, r)

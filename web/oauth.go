@@ -9,6 +9,8 @@ import (
 	"github.com/photon-beam/beam/internal/links"
 	"github.com/photon-beam/beam/internal/oauth"
 	"github.com/photon-beam/beam/web/identity"
+	"github.com/photon-beam/beam/web/internal/problem"
+	"github.com/photon-beam/beam/web/internal/response"
 )
 
 // routeResources adds the metadata of the MCP endpoints as protected resources. Their
@@ -42,7 +44,7 @@ func (s *Server) resource(r *http.Request) string {
 }
 
 func (s *Server) handleResourceMetadata(w http.ResponseWriter, r *http.Request) error {
-	writeJSON(w, http.StatusOK, s.oauth.Metadata(s.resource(r)))
+	response.JSON(w, http.StatusOK, s.oauth.Metadata(s.resource(r)))
 	return nil
 }
 
@@ -89,7 +91,7 @@ func (s *Server) refuse(w http.ResponseWriter, r *http.Request, refused *oauth.R
 	if refused.Code != "" {
 		s.recordRefusal(r, "access token", refused.Text)
 	}
-	return &statusError{status: refused.Status, text: asSentence(refused.Text)}
+	return &problem.Error{Status: refused.Status, Text: problem.Sentence(refused.Text)}
 }
 
 // identifyClient returns the caller of a request to a protected resource and, if it is

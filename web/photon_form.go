@@ -10,6 +10,8 @@ import (
 
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/form"
+	"github.com/photon-beam/beam/web/internal/problem"
+	"github.com/photon-beam/beam/web/internal/request"
 	"github.com/photon-beam/beam/web/internal/ui"
 )
 
@@ -78,7 +80,7 @@ func (s *Server) handleEditForm(w http.ResponseWriter, r *http.Request, caller g
 	if err != nil {
 		return err
 	}
-	if err := parseForm(w, r); err != nil {
+	if err := request.ParseForm(w, r); err != nil {
 		return err
 	}
 	action := lastValue(r.PostForm, editField)
@@ -87,19 +89,19 @@ func (s *Server) handleEditForm(w http.ResponseWriter, r *http.Request, caller g
 	if errors.As(err, &invalid) && page.JSONError == "" {
 		page.Errors = invalid.Fields
 	}
-	if wantsJSON(r) {
-		w.Header().Set("Content-Type", jsonType)
+	if request.WantsJSON(r) {
+		w.Header().Set("Content-Type", request.JSONType)
 		w.Header().Set("Cache-Control", "no-store")
 		_, err := w.Write([]byte(form.Indent(page.Form.WithoutSecrets())))
 		return err
 	}
 	if strings.Contains(action, " ") && !strings.HasPrefix(action, "show") {
 		if page.Focus, page.Said, err = page.Form.Edit(action); err != nil {
-			return statusErrorf(http.StatusBadRequest, "%s", asSentence(err.Error()))
+			return problem.Errorf(http.StatusBadRequest, "%s", problem.Sentence(err.Error()))
 		}
 		page.Errors = nil
 	}
-	if isDatastarRequest(r) {
+	if request.IsDatastar(r) {
 		return s.render(w, r, http.StatusOK, ui.StartForm(page))
 	}
 	return s.render(w, r, http.StatusOK, ui.PhotonDetails(s.newChrome(r, caller, p.Title()), page))

@@ -14,6 +14,9 @@ import (
 	"github.com/photon-beam/beam/internal/form"
 	"github.com/photon-beam/beam/internal/humanize"
 	"github.com/photon-beam/beam/internal/rawjson"
+	"github.com/photon-beam/beam/web/internal/problem"
+	"github.com/photon-beam/beam/web/internal/request"
+	"github.com/photon-beam/beam/web/internal/response"
 	"github.com/photon-beam/beam/web/internal/ui"
 )
 
@@ -24,20 +27,20 @@ const maxCardText = 400
 const maxRecentRuns = 8
 
 func (s *Server) handleHome(w http.ResponseWriter, r *http.Request, caller generators.Caller) error {
-	if wantsJSON(r) {
+	if request.WantsJSON(r) {
 		all := s.engine.Photons(caller)
 		list := make([]any, len(all))
 		for i, p := range all {
 			list[i] = newPhotonJSON(p)
 		}
-		writeJSON(w, http.StatusOK, map[string]any{"photons": list})
+		response.JSON(w, http.StatusOK, map[string]any{"photons": list})
 		return nil
 	}
 	page, err := s.homePage(r, caller)
 	if err != nil {
 		return err
 	}
-	if isDatastarRequest(r) { // the person types what to find
+	if request.IsDatastar(r) { // the person types what to find
 		return s.render(w, r, http.StatusOK, ui.Photons(page))
 	}
 	c := s.newChrome(r, caller, "Photons")
@@ -56,7 +59,7 @@ func (s *Server) homePage(r *http.Request, caller generators.Caller) (page ui.Ho
 	if page.After != "" {
 		first = slices.IndexFunc(all, func(p *generators.Photon) bool { return p.Name() == page.After }) + 1
 		if first == 0 {
-			return page, statusErrorf(http.StatusBadRequest, "The parameter after is not from this list. Start without it.")
+			return page, problem.Errorf(http.StatusBadRequest, "The parameter after is not from this list. Start without it.")
 		}
 	}
 	for i, p := range all {
@@ -159,8 +162,8 @@ func (s *Server) handlePhoton(w http.ResponseWriter, r *http.Request, caller gen
 	if err != nil {
 		return err
 	}
-	if wantsJSON(r) {
-		writeJSON(w, http.StatusOK, newPhotonJSON(p))
+	if request.WantsJSON(r) {
+		response.JSON(w, http.StatusOK, newPhotonJSON(p))
 		return nil
 	}
 	page := newPhotonPage(p)
@@ -190,7 +193,7 @@ func (s *Server) inputOf(r *http.Request, caller generators.Caller, p *generator
 		return nil, err
 	}
 	if photon != p.Name() {
-		return nil, statusErrorf(http.StatusBadRequest, "The parameter %s must be a run of %s; this one is of %s.", fromField, p.Name(), photon)
+		return nil, problem.Errorf(http.StatusBadRequest, "The parameter %s must be a run of %s; this one is of %s.", fromField, p.Name(), photon)
 	}
 	return form.ForPhoton(p).Fill(args).WithoutSecrets(), nil
 }

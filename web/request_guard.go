@@ -8,6 +8,8 @@ import (
 
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/links"
+	"github.com/photon-beam/beam/web/internal/problem"
+	"github.com/photon-beam/beam/web/internal/request"
 )
 
 // contentSecurityPolicy allows only this site's own files. Datastar compiles the
@@ -20,7 +22,7 @@ const contentSecurityPolicy = "default-src 'none'; script-src 'self' 'unsafe-eva
 // every response and limits how long the request may take to arrive.
 func (s *Server) guardRequests(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		limitBodyTime(w, r)
+		request.LimitBodyTime(w, r)
 		h := w.Header()
 		h.Set("Content-Security-Policy", contentSecurityPolicy)
 		h.Set("X-Content-Type-Options", "nosniff")
@@ -33,7 +35,7 @@ func (s *Server) guardRequests(next http.Handler) http.Handler {
 			return
 		}
 		if !s.isAllowedHost(r.Host) && !isHealthCheck(r) {
-			s.writeError(w, r, generators.Caller{}, statusErrorf(http.StatusForbidden, "The host %q is not allowed. To allow it, start Beam with --allow-host "+
+			s.writeError(w, r, generators.Caller{}, problem.Errorf(http.StatusForbidden, "The host %q is not allowed. To allow it, start Beam with --allow-host "+
 				"or, in a program of your own, name it in Config.URL or Config.Hosts.", r.Host))
 			return
 		}
@@ -46,7 +48,7 @@ func (s *Server) guardRequests(next http.Handler) http.Handler {
 			return
 		}
 		if needsSameOrigin(r) && !s.isSameOrigin(r) {
-			s.writeError(w, r, generators.Caller{}, statusErrorf(http.StatusForbidden, "Cross-site requests are not allowed."))
+			s.writeError(w, r, generators.Caller{}, problem.Errorf(http.StatusForbidden, "Cross-site requests are not allowed."))
 			return
 		}
 		next.ServeHTTP(w, r)

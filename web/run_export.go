@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"encoding/json"
 	"io"
-	"mime"
 	"net/http"
 	"strings"
 
@@ -12,6 +11,9 @@ import (
 	"github.com/photon-beam/beam/internal/assets"
 	"github.com/photon-beam/beam/internal/engine"
 	"github.com/photon-beam/beam/internal/runlog"
+	"github.com/photon-beam/beam/web/internal/problem"
+	"github.com/photon-beam/beam/web/internal/request"
+	"github.com/photon-beam/beam/web/internal/response"
 	"github.com/photon-beam/beam/web/internal/timeline"
 	"github.com/photon-beam/beam/web/internal/ui"
 )
@@ -30,7 +32,7 @@ func (s *Server) handleExport(w http.ResponseWriter, r *http.Request, caller gen
 	case "json":
 		return s.exportJSON(w, r, caller, info)
 	default:
-		return statusErrorf(http.StatusBadRequest, "The parameter format must be html or json.")
+		return problem.Errorf(http.StatusBadRequest, "The parameter format must be html or json.")
 	}
 }
 
@@ -66,7 +68,7 @@ func (s *Server) loadLargeBodies(r *http.Request, caller generators.Caller, run 
 			body.Close()
 		}
 		if err != nil {
-			_, text, _ := classifyError(err)
+			_, text, _ := problem.Classify(err)
 			i.Artifact = &generators.Artifact{Title: a.Title, MediaType: "text/plain", Body: []byte(text)}
 			continue
 		}
@@ -85,7 +87,7 @@ func (s *Server) exportJSON(w http.ResponseWriter, r *http.Request, caller gener
 	if err != nil {
 		return err
 	}
-	setExportHeaders(w, info, jsonType, "json")
+	setExportHeaders(w, info, request.JSONType, "json")
 	io.WriteString(w, `{"run":`+string(head)+`,"entries":[`)
 	separator := "\n"
 	for batch, err := range batches {
@@ -122,7 +124,7 @@ func setExportHeaders(w http.ResponseWriter, info engine.Info, mediaType, extens
 	h.Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; img-src data:; media-src data:; sandbox")
 	h.Set("Content-Type", mediaType)
 	h.Set("Cache-Control", "no-store")
-	h.Set("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{"filename": exportName(info) + "." + extension}))
+	response.Attachment(w, exportName(info)+"."+extension)
 }
 
 // exportName returns the name of a run's file: the photon's and the beginning of the id.
@@ -158,5 +160,5 @@ func (s *Server) handleDelete(w http.ResponseWriter, r *http.Request, caller gen
 	if err := s.engine.Delete(caller, r.PathValue("id")); err != nil {
 		return err
 	}
-	return redirectOrAccept(w, r, s.links.Runs())
+	return response.RedirectOrAccept(w, r, s.links.Runs())
 }

@@ -12,6 +12,8 @@ import (
 	"github.com/photon-beam/beam/internal/engine"
 	"github.com/photon-beam/beam/internal/outcome"
 	"github.com/photon-beam/beam/internal/runlog"
+	"github.com/photon-beam/beam/web/internal/problem"
+	"github.com/photon-beam/beam/web/internal/request"
 	"github.com/photon-beam/beam/web/internal/ui"
 )
 
@@ -23,26 +25,23 @@ func parseRunFilter(query url.Values) (ui.RunFilter, error) {
 		State: query.Get("state"), Reason: query.Get("reason"), Since: query.Get("since"), Until: query.Get("until"),
 	}
 	if f.State != "" && !slices.Contains(ui.RunStates, engine.State(f.State)) {
-		return f, statusErrorf(http.StatusBadRequest, "The parameter state must be one of %s.", joinNames(ui.RunStates))
+		return f, problem.Errorf(http.StatusBadRequest, "The parameter state must be one of %s.", joinNames(ui.RunStates))
 	}
 	if f.Reason != "" && !slices.Contains(outcome.Reasons(), runlog.UnansweredReason(f.Reason)) {
-		return f, statusErrorf(http.StatusBadRequest, "The parameter reason must be one of %s.", joinNames(outcome.Reasons()))
+		return f, problem.Errorf(http.StatusBadRequest, "The parameter reason must be one of %s.", joinNames(outcome.Reasons()))
 	}
 	for name, text := range map[string]string{"q": f.Text, "tool": f.Tool, "caller": f.Caller} {
-		if len(text) > maxFilterText {
-			return f, statusErrorf(http.StatusBadRequest, "The parameter %s must be at most %d bytes long.", name, maxFilterText)
+		if len(text) > request.MaxText {
+			return f, problem.Errorf(http.StatusBadRequest, "The parameter %s must be at most %d bytes long.", name, request.MaxText)
 		}
 	}
 	for name, text := range map[string]string{"since": f.Since, "until": f.Until} {
 		if _, err := parseFilterTime(text); err != nil {
-			return f, statusErrorf(http.StatusBadRequest, "The parameter %s must be a date such as 2006-01-02, which begins at 00:00 UTC, or a time such as 2006-01-02T15:04:05Z.", name)
+			return f, problem.Errorf(http.StatusBadRequest, "The parameter %s must be a date such as 2006-01-02, which begins at 00:00 UTC, or a time such as 2006-01-02T15:04:05Z.", name)
 		}
 	}
 	return f, nil
 }
-
-// maxFilterText is the longest text to search for, in bytes.
-const maxFilterText = 200
 
 func joinNames[T ~string](values []T) string {
 	var names []string
@@ -137,22 +136,9 @@ func parseCursor(query url.Values) (at time.Time, id string, err error) {
 	nanos, id, ok := strings.Cut(cursor, "-")
 	n, err := strconv.ParseInt(nanos, 10, 64)
 	if err != nil || !ok || id == "" {
-		return at, "", statusErrorf(http.StatusBadRequest, "The parameter after is not from this list. Start without it.")
+		return at, "", problem.Errorf(http.StatusBadRequest, "The parameter after is not from this list. Start without it.")
 	}
 	return time.Unix(0, n), id, nil
-}
-
-// parseLimit parses the parameter limit.
-func parseLimit(query url.Values, most int) (int, error) {
-	text := query.Get("limit")
-	if text == "" {
-		return most, nil
-	}
-	n, err := strconv.Atoi(text)
-	if err != nil || n < 1 || n > most {
-		return 0, statusErrorf(http.StatusBadRequest, "The parameter limit must be a number from 1 to %d.", most)
-	}
-	return n, nil
 }
 
 // Bounds on what one search looks at. A page says so when it stops at one.

@@ -6,6 +6,8 @@ import (
 
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/engine"
+	"github.com/photon-beam/beam/web/internal/request"
+	"github.com/photon-beam/beam/web/internal/response"
 	"github.com/photon-beam/beam/web/internal/timeline"
 	"github.com/photon-beam/beam/web/internal/ui"
 )
@@ -18,23 +20,23 @@ const (
 
 func (s *Server) handleRuns(w http.ResponseWriter, r *http.Request, caller generators.Caller) error {
 	query := r.URL.Query()
-	limit, err := parseLimit(query, maxListedRuns)
+	limit, err := request.Limit(query, maxListedRuns)
 	if err != nil {
 		return err
 	}
-	if !wantsJSON(r) && limit > runsPerPage {
+	if !request.WantsJSON(r) && limit > runsPerPage {
 		limit = runsPerPage
 	}
 	list, err := s.runsPage(query, caller, limit)
 	if err != nil {
 		return err
 	}
-	if wantsJSON(r) {
-		page := map[string]any{"runs": nonNil(list.infos)}
+	if request.WantsJSON(r) {
+		page := map[string]any{"runs": response.NonNil(list.infos)}
 		if list.next != "" {
 			page["next"] = list.next
 		}
-		writeJSON(w, http.StatusOK, page)
+		response.JSON(w, http.StatusOK, page)
 		return nil
 	}
 	return s.render(w, r, http.StatusOK, ui.Runs(s.newChrome(r, caller, "Runs"), s.newRunsPage(query, caller, list)))
@@ -68,8 +70,8 @@ func (s *Server) handleRun(w http.ResponseWriter, r *http.Request, caller genera
 	if err != nil {
 		return err
 	}
-	if wantsJSON(r) {
-		writeJSON(w, http.StatusOK, info)
+	if request.WantsJSON(r) {
+		response.JSON(w, http.StatusOK, info)
 		return nil
 	}
 	r = r.WithContext(engine.WithPanics(r.Context()))
@@ -87,10 +89,10 @@ func (s *Server) handleRun(w http.ResponseWriter, r *http.Request, caller genera
 func (s *Server) renderRows(w http.ResponseWriter, r *http.Request, caller generators.Caller, id string) error {
 	var window timeline.Window
 	var err error
-	if window.Before, err = parseOrdinal(r.URL.Query(), "before"); err != nil {
+	if window.Before, err = request.Ordinal(r.URL.Query(), "before"); err != nil {
 		return err
 	}
-	if window.After, err = parseOrdinal(r.URL.Query(), "after"); err != nil {
+	if window.After, err = request.Ordinal(r.URL.Query(), "after"); err != nil {
 		return err
 	}
 	run := timeline.NewWindow(id, window)
@@ -123,12 +125,4 @@ func (s *Server) applyLog(r *http.Request, caller generators.Caller, run *timeli
 	}
 	run.Upstream = s.upstreamOf(run.Photon)
 	return nil
-}
-
-// nonNil returns an empty list for nil, which JSON would encode as null.
-func nonNil[T any](list []T) []T {
-	if list == nil {
-		return []T{}
-	}
-	return list
 }

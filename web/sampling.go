@@ -15,6 +15,9 @@ import (
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/engine"
 	"github.com/photon-beam/beam/internal/sampling"
+	"github.com/photon-beam/beam/web/internal/problem"
+	"github.com/photon-beam/beam/web/internal/request"
+	"github.com/photon-beam/beam/web/internal/response"
 	"github.com/photon-beam/beam/web/internal/ui"
 )
 
@@ -60,8 +63,8 @@ func (s *Server) handleSampling(w http.ResponseWriter, r *http.Request, caller g
 	var invalid *generators.InvalidError
 	switch {
 	case err == nil:
-		return redirectOrAccept(w, r, s.askOnRunPage(open))
-	case !isDatastarRequest(r) && !wantsHTML(r):
+		return response.RedirectOrAccept(w, r, s.askOnRunPage(open))
+	case !request.IsDatastar(r) && !request.WantsHTML(r):
 		return err
 	case errors.As(err, &invalid):
 		return s.renderInvalidSample(w, r, caller, open, invalid.Fields)
@@ -74,20 +77,20 @@ func (s *Server) handleSampling(w http.ResponseWriter, r *http.Request, caller g
 
 // readDecision reads a decision from JSON, or from the form of a page.
 func (s *Server) readDecision(w http.ResponseWriter, r *http.Request, caller generators.Caller, open engine.OpenAsk) (d samplingDecision, surface string, err error) {
-	switch mediaType(r) {
-	case jsonType:
-		body, err := readBody(w, r)
+	switch request.MediaType(r) {
+	case request.JSONType:
+		body, err := request.ReadBody(w, r)
 		if err != nil {
 			return d, "", err
 		}
 		decoder := json.NewDecoder(bytes.NewReader(body))
 		decoder.DisallowUnknownFields()
 		if err := decoder.Decode(&d); err != nil {
-			return d, "", statusErrorf(http.StatusBadRequest, "The body is not a decision: %v.", err)
+			return d, "", problem.Errorf(http.StatusBadRequest, "The body is not a decision: %v.", err)
 		}
-		return d, surfaceOf(r), nil
-	case formType, multipartType:
-		if err := readAnswerForm(w, r); err != nil {
+		return d, request.SurfaceOf(r), nil
+	case request.FormType, request.MultipartType:
+		if err := request.ParseAnyForm(w, r); err != nil {
 			return d, "", err
 		}
 		state, err := s.sampling.State(r.Context(), caller, open.ID)
@@ -97,7 +100,7 @@ func (s *Server) readDecision(w http.ResponseWriter, r *http.Request, caller gen
 		d, err := decodeDecision(r.URL.Query().Get("action"), r.PostForm, state.Request(open.Question.Sample))
 		return d, "browser", err
 	}
-	return d, "", unsupportedMediaType(r, jsonType+", "+formType+" or "+multipartType)
+	return d, "", request.UnsupportedMediaType(r, request.JSONType+", "+request.FormType+" or "+request.MultipartType)
 }
 
 func (s *Server) applyDecision(r *http.Request, caller generators.Caller, open engine.OpenAsk, d samplingDecision, surface string) error {
@@ -109,7 +112,7 @@ func (s *Server) applyDecision(r *http.Request, caller generators.Caller, open e
 	case "return":
 		return s.sampling.Return(r.Context(), caller, surface, open.ID, d.Text)
 	}
-	return statusErrorf(http.StatusBadRequest, "The action must be preview, approve, stop or return, not %q.", d.Action)
+	return problem.Errorf(http.StatusBadRequest, "The action must be preview, approve, stop or return, not %q.", d.Action)
 }
 
 // decodeDecision decodes the form of a page, which was filled with a version of a request.
@@ -273,7 +276,7 @@ func (s *Server) renderInvalidSample(w http.ResponseWriter, r *http.Request, cal
 	switch {
 	case a == nil || !a.Settled.IsZero():
 		return s.renderUnanswerable(w, r, caller, open.ID, engine.ErrSettled)
-	case isDatastarRequest(r):
+	case request.IsDatastar(r):
 		return s.render(w, r, http.StatusOK, ui.SampleForm(a, s.sampling.Models(), errs, nil))
 	}
 	var shown *ui.Preview
@@ -286,7 +289,7 @@ func (s *Server) renderInvalidSample(w http.ResponseWriter, r *http.Request, cal
 // isLivePreview reports whether a request is for the preview of a page with script, which sends
 // it as its form is filled in: it may arrive after the form was posted, as the page's stream says.
 func isLivePreview(r *http.Request) bool {
-	return isDatastarRequest(r) && r.URL.Query().Get("action") == "preview"
+	return request.IsDatastar(r) && r.URL.Query().Get("action") == "preview"
 }
 
 // previewSample shows what a decision would send: as JSON, as the part of the page that shows
@@ -299,24 +302,24 @@ func (s *Server) previewSample(w http.ResponseWriter, r *http.Request, caller ge
 	shown := ui.Preview{Version: version}
 	var invalid *generators.InvalidError
 	switch {
-	case errors.As(err, &invalid) && (isDatastarRequest(r) || wantsHTML(r)):
+	case errors.As(err, &invalid) && (request.IsDatastar(r) || request.WantsHTML(r)):
 		shown = ui.PreviewErrors(invalid.Fields)
 	case isLivePreview(r) && (errors.Is(err, engine.ErrSamplingChanged) || errors.Is(err, engine.ErrSettled)):
 		w.WriteHeader(http.StatusNoContent)
 		return nil
-	case errors.Is(err, engine.ErrSamplingChanged) && wantsHTML(r):
+	case errors.Is(err, engine.ErrSamplingChanged) && request.WantsHTML(r):
 		r.PostForm = nil
 		return s.renderInvalidSample(w, r, caller, open, []generators.FieldError{{Message: "was not shown: " + err.Error()}})
 	case err != nil:
 		return err
 	}
 	switch {
-	case isDatastarRequest(r):
+	case request.IsDatastar(r):
 		w.Header().Set("Datastar-Selector", "#"+ui.PreviewID(open.ID, d.Call))
 		w.Header().Set("Datastar-Mode", "inner")
 		return s.render(w, r, http.StatusOK, ui.PreviewOf(open.ID, d.Call, s.sampling.Models(), shown))
-	case !wantsHTML(r):
-		writeJSON(w, http.StatusOK, version)
+	case !request.WantsHTML(r):
+		response.JSON(w, http.StatusOK, version)
 		return nil
 	}
 	run, err := s.loadTimeline(r, caller, open.Run)
@@ -362,8 +365,8 @@ func (s *Server) handleModels(w http.ResponseWriter, r *http.Request, caller gen
 	if page.Since, err = s.sampling.UsageSince(r.Context()); err != nil {
 		return err
 	}
-	if wantsJSON(r) {
-		writeJSON(w, http.StatusOK, map[string]any{"models": s.sampling.DescribeModels(), "usage": page.Usage, "since": page.Since, "standing": page.Standing})
+	if request.WantsJSON(r) {
+		response.JSON(w, http.StatusOK, map[string]any{"models": s.sampling.DescribeModels(), "usage": page.Usage, "since": page.Since, "standing": page.Standing})
 		return nil
 	}
 	return s.render(w, r, http.StatusOK, ui.Models(s.newChrome(r, caller, "Models"), page))
@@ -378,5 +381,5 @@ func (s *Server) handleRevoke(w http.ResponseWriter, r *http.Request, caller gen
 	if err := s.sampling.Revoke(caller, id); err != nil {
 		return err
 	}
-	return redirectOrAccept(w, r, s.links.Models())
+	return response.RedirectOrAccept(w, r, s.links.Models())
 }

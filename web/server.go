@@ -30,6 +30,7 @@ import (
 	"github.com/photon-beam/beam/static"
 	"github.com/photon-beam/beam/web/identity"
 	"github.com/photon-beam/beam/web/identity/openid"
+	"github.com/photon-beam/beam/web/internal/problem"
 )
 
 // Config configures a server. Engine, Photons and Keys are required.
@@ -183,10 +184,9 @@ func New(c Config) (*Server, error) {
 // Limits on slow clients. Handlers limit how long they read a body; streams limit each
 // of their writes.
 const (
-	headerTimeout   = 10 * time.Second
-	idleTimeout     = 2 * time.Minute  // between two requests on a connection
-	responseTimeout = 10 * time.Minute // to read a whole response, such as a large file
-	maxHeader       = 64 << 10         // bytes
+	headerTimeout = 10 * time.Second
+	idleTimeout   = 2 * time.Minute // between two requests on a connection
+	maxHeader     = 64 << 10        // bytes
 )
 
 // NewHTTPServer returns an HTTP server for s with limits that protect it from slow and
@@ -304,9 +304,9 @@ func handleUnmatched(mux *http.ServeMux) func(http.ResponseWriter, *http.Request
 			}
 		}
 		if allowed == nil {
-			return errPageNotFound
+			return problem.ErrPageNotFound
 		}
 		w.Header().Set("Allow", strings.Join(allowed, ", "))
-		return statusErrorf(http.StatusMethodNotAllowed, "This URL allows %s, not %s.", strings.Join(allowed, " and "), r.Method)
+		return problem.Errorf(http.StatusMethodNotAllowed, "This URL allows %s, not %s.", strings.Join(allowed, " and "), r.Method)
 	}
 }

@@ -6,6 +6,9 @@ import (
 
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/links"
+	"github.com/photon-beam/beam/web/internal/problem"
+	"github.com/photon-beam/beam/web/internal/request"
+	"github.com/photon-beam/beam/web/internal/response"
 	"github.com/photon-beam/beam/web/internal/ui"
 )
 
@@ -35,7 +38,7 @@ func (s *Server) handleSettings(w http.ResponseWriter, r *http.Request, caller g
 
 // handleChangeSettings keeps the color scheme in a cookie.
 func (s *Server) handleChangeSettings(w http.ResponseWriter, r *http.Request, _ generators.Caller) error {
-	if err := parseForm(w, r); err != nil {
+	if err := request.ParseForm(w, r); err != nil {
 		return err
 	}
 	theme := r.PostForm.Get("theme")
@@ -45,8 +48,8 @@ func (s *Server) handleChangeSettings(w http.ResponseWriter, r *http.Request, _ 
 	case "system":
 		cookie.Value, cookie.MaxAge = "", -1
 	default:
-		return statusErrorf(http.StatusBadRequest, "The field theme must be system, light or dark.")
+		return problem.Errorf(http.StatusBadRequest, "The field theme must be system, light or dark.")
 	}
 	http.SetCookie(w, cookie)
-	return redirectOrAccept(w, r, s.links.Settings())
+	return response.RedirectOrAccept(w, r, s.links.Settings())
 }

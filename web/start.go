@@ -8,7 +8,9 @@ import (
 
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/engine"
-	"github.com/photon-beam/beam/internal/mcp/streamable"
+	"github.com/photon-beam/beam/web/internal/problem"
+	"github.com/photon-beam/beam/web/internal/request"
+	"github.com/photon-beam/beam/web/internal/response"
 	"github.com/photon-beam/beam/web/internal/ui"
 )
 
@@ -19,87 +21,82 @@ func (s *Server) handleStart(w http.ResponseWriter, r *http.Request, caller gene
 	if err != nil {
 		return err
 	}
-	if err := checkIdempotencyKey(r); err != nil {
+	key, err := request.IdempotencyKey(r)
+	if err != nil {
 		return err
 	}
-	switch mediaType(r) {
-	case jsonType:
-		return s.startFromJSON(w, r, caller, photon)
-	case formType:
-		return s.startFromForm(w, r, caller, photon)
+	switch request.MediaType(r) {
+	case request.JSONType:
+		return s.startFromJSON(w, r, caller, photon, key)
+	case request.FormType:
+		return s.startFromForm(w, r, caller, photon, key)
 	}
-	return unsupportedMediaType(r, jsonType+" or "+formType)
+	return request.UnsupportedMediaType(r, request.JSONType+" or "+request.FormType)
 }
 
-func (s *Server) startFromJSON(w http.ResponseWriter, r *http.Request, caller generators.Caller, p *generators.Photon) error {
-	args, err := readBody(w, r)
+func (s *Server) startFromJSON(w http.ResponseWriter, r *http.Request, caller generators.Caller, p *generators.Photon, key string) error {
+	args, err := request.ReadBody(w, r)
 	if err != nil {
 		return err
 	}
 	if len(args) > 0 && !json.Valid(args) {
-		return statusErrorf(http.StatusBadRequest, "The body is not valid JSON.")
+		return problem.Errorf(http.StatusBadRequest, "The body is not valid JSON.")
 	}
 	info, err := s.engine.Start(r.Context(), caller, engine.StartRequest{
-		Photon: p.Name(), Args: args, Surface: surfaceOf(r), IdempotencyKey: r.Header.Get("Idempotency-Key"),
+		Photon: p.Name(), Args: args, Surface: request.SurfaceOf(r), IdempotencyKey: key,
 	})
 	if err != nil {
 		return err
 	}
-	s.writeStarted(w, info.ID)
+	response.Started(w, s.links, info.ID)
 	return nil
-}
-
-// writeStarted responds with the URLs of a run that was started.
-func (s *Server) writeStarted(w http.ResponseWriter, run string) {
-	w.Header().Set("Location", s.links.Run(run))
-	writeJSON(w, http.StatusCreated, map[string]string{"id": run, "url": s.links.Run(run), "events": s.links.RunEvents(run)})
 }
 
 // handleReplay starts a run with the input of another one, and its answers up to the entry
 // whose ordinal is the parameter until; all of them if it is missing.
 func (s *Server) handleReplay(w http.ResponseWriter, r *http.Request, caller generators.Caller) error {
-	if err := parseForm(w, r); err != nil {
+	if err := request.ParseForm(w, r); err != nil {
 		return err
 	}
-	if err := checkIdempotencyKey(r); err != nil {
+	key, err := request.IdempotencyKey(r)
+	if err != nil {
 		return err
 	}
 	until := uint64(math.MaxUint64)
 	if r.Form.Get("until") != "" {
-		var err error
-		if until, err = parseOrdinal(r.Form, "until"); err != nil {
+		if until, err = request.Ordinal(r.Form, "until"); err != nil {
 			return err
 		}
 	}
 	info, err := s.engine.Replay(r.Context(), caller, r.PathValue("id"), until, engine.StartRequest{
-		Surface: surfaceOf(r), IdempotencyKey: r.Header.Get("Idempotency-Key"),
+		Surface: request.SurfaceOf(r), IdempotencyKey: key,
 	})
 	if err != nil {
 		return err
 	}
-	if wantsJSON(r) {
-		s.writeStarted(w, info.ID)
+	if request.WantsJSON(r) {
+		response.Started(w, s.links, info.ID)
 		return nil
 	}
 	http.Redirect(w, r, s.links.Run(info.ID), http.StatusSeeOther)
 	return nil
 }
 
-func (s *Server) startFromForm(w http.ResponseWriter, r *http.Request, caller generators.Caller, p *generators.Photon) error {
-	if err := parseForm(w, r); err != nil {
+func (s *Server) startFromForm(w http.ResponseWriter, r *http.Request, caller generators.Caller, p *generators.Photon, key string) error {
+	if err := request.ParseForm(w, r); err != nil {
 		return err
 	}
 	page, args, err := readPhotonForm(p, r.PostForm, lastValue(r.PostForm, sourceField) == "json")
 	var info engine.Info
 	if err == nil {
 		info, err = s.engine.Start(r.Context(), caller, engine.StartRequest{
-			Photon: p.Name(), Args: args, Surface: "browser", IdempotencyKey: r.Header.Get("Idempotency-Key"),
+			Photon: p.Name(), Args: args, Surface: "browser", IdempotencyKey: key,
 		})
 	} else {
 		err = withSchemaErrors(p, args, err)
 	}
 	var invalid *generators.InvalidError
-	if errors.As(err, &invalid) && !wantsJSON(r) {
+	if errors.As(err, &invalid) && !request.WantsJSON(r) {
 		if page.JSONError == "" {
 			page.Errors = invalid.Fields
 		}
@@ -122,27 +119,17 @@ func withSchemaErrors(p *generators.Photon, args json.RawMessage, err error) err
 	return &generators.InvalidError{Fields: append(ofForm.Fields, ofSchema.Fields...)}
 }
 
-// maxIdempotencyKey is the longest Idempotency-Key, in bytes. The log keeps the key.
-const maxIdempotencyKey = 255
-
-func checkIdempotencyKey(r *http.Request) error {
-	if len(r.Header.Get("Idempotency-Key")) > maxIdempotencyKey {
-		return statusErrorf(http.StatusBadRequest, "The Idempotency-Key must be at most %d bytes long.", maxIdempotencyKey)
-	}
-	return nil
-}
-
 // handleCancel stops a run.
 func (s *Server) handleCancel(w http.ResponseWriter, r *http.Request, caller generators.Caller) error {
 	id := r.PathValue("id")
-	surface := surfaceOf(r)
-	if isDatastarRequest(r) || wantsHTML(r) {
+	surface := request.SurfaceOf(r)
+	if request.IsDatastar(r) || request.WantsHTML(r) {
 		surface = "browser"
 	}
 	if err := s.engine.Cancel(r.Context(), caller, id, surface); err != nil {
 		return err
 	}
-	return redirectOrAccept(w, r, s.links.Run(id))
+	return response.RedirectOrAccept(w, r, s.links.Run(id))
 }
 
 // handleAdopt makes the operator the owner of another caller's run.
@@ -151,24 +138,13 @@ func (s *Server) handleAdopt(w http.ResponseWriter, r *http.Request, caller gene
 	if err := s.engine.Adopt(r.Context(), caller, id); err != nil {
 		return err
 	}
-	if !wantsJSON(r) {
-		return redirectOrAccept(w, r, s.links.Run(id))
+	if !request.WantsJSON(r) {
+		return response.RedirectOrAccept(w, r, s.links.Run(id))
 	}
 	info, err := s.engine.Info(caller, id)
 	if err != nil {
 		return err
 	}
-	writeJSON(w, http.StatusOK, info)
-	return nil
-}
-
-// redirectOrAccept responds to a request that changed something: it redirects a browser
-// without script. Other clients learn of the change from the stream.
-func redirectOrAccept(w http.ResponseWriter, r *http.Request, page string) error {
-	if wantsHTML(r) {
-		http.Redirect(w, r, page, http.StatusSeeOther)
-		return nil
-	}
-	streamable.WriteAccepted(w)
+	response.JSON(w, http.StatusOK, info)
 	return nil
 }

@@ -14,6 +14,8 @@ import (
 	"github.com/photon-beam/beam/internal/engine"
 	"github.com/photon-beam/beam/internal/runlog"
 	"github.com/photon-beam/beam/sse"
+	"github.com/photon-beam/beam/web/internal/problem"
+	"github.com/photon-beam/beam/web/internal/request"
 	"github.com/photon-beam/beam/web/internal/timeline"
 	"github.com/photon-beam/beam/web/internal/ui"
 )
@@ -22,14 +24,14 @@ import (
 func (s *Server) handleEvents(w http.ResponseWriter, r *http.Request, caller generators.Caller) error {
 	position, err := resumePosition(r)
 	if err != nil {
-		return statusErrorf(http.StatusBadRequest, "%v.", err)
+		return problem.Errorf(http.StatusBadRequest, "%v.", err)
 	}
 	id := r.PathValue("id")
 	info, err := s.engine.Info(caller, id)
 	switch {
-	case errors.Is(err, engine.ErrRunNotFound) && isDatastarRequest(r):
+	case errors.Is(err, engine.ErrRunNotFound) && request.IsDatastar(r):
 		return s.render(w, r, http.StatusOK, ui.RunGone(id))
-	case errors.Is(err, engine.ErrForbidden) && isDatastarRequest(r):
+	case errors.Is(err, engine.ErrForbidden) && request.IsDatastar(r):
 		return s.render(w, r, http.StatusOK, ui.RunForbidden())
 	}
 	if err != nil {
@@ -44,7 +46,7 @@ func (s *Server) handleEvents(w http.ResponseWriter, r *http.Request, caller gen
 	}
 	ctx, cancel := s.withClosing(r.Context(), finalEventsGrace)
 	defer cancel()
-	if isDatastarRequest(r) {
+	if request.IsDatastar(r) {
 		return s.streamRunPatches(ctx, w, r, caller, info, position)
 	}
 	release, err := s.streams.Acquire(caller.ID)

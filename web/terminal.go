@@ -6,40 +6,16 @@ import (
 
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/engine"
-	"github.com/photon-beam/beam/internal/links"
 	"github.com/photon-beam/beam/internal/runlog"
 	"github.com/photon-beam/beam/sse"
+	"github.com/photon-beam/beam/web/internal/problem"
 )
-
-// terminalSurface is what logs call the terminal.
-const terminalSurface = "terminal"
-
-// isTerminal reports whether a request says that it comes from a terminal.
-func isTerminal(r *http.Request) bool { return r.Header.Get(links.SurfaceHeader) == terminalSurface }
-
-// surfaceOf returns the surface that a program's request comes from.
-func surfaceOf(r *http.Request) string {
-	if isTerminal(r) {
-		return terminalSurface
-	}
-	return "http"
-}
-
-// renderedInTerminal returns how much of what a question shows a terminal has rendered, by
-// its own account.
-func renderedInTerminal(r *http.Request) runlog.Rendering {
-	switch rendered := runlog.Rendering(r.Header.Get(links.RenderedHeader)); rendered {
-	case runlog.RenderedFull, runlog.RenderedTruncated:
-		return rendered
-	}
-	return runlog.RenderedNothing
-}
 
 // handleLog streams a run's log: each message is an entry.
 func (s *Server) handleLog(w http.ResponseWriter, r *http.Request, caller generators.Caller) error {
 	after, err := sse.ResumeAfter(r)
 	if err != nil {
-		return statusErrorf(http.StatusBadRequest, "%v.", err)
+		return problem.Errorf(http.StatusBadRequest, "%v.", err)
 	}
 	id := r.PathValue("id")
 	info, err := s.engine.Info(caller, id)

@@ -10,6 +10,7 @@ import (
 	"github.com/photon-beam/beam/internal/callers"
 	"github.com/photon-beam/beam/internal/engine"
 	"github.com/photon-beam/beam/sse"
+	"github.com/photon-beam/beam/web/internal/problem"
 	"github.com/photon-beam/beam/web/internal/ui"
 )
 
@@ -19,7 +20,7 @@ func (s *Server) handleUpdates(w http.ResponseWriter, r *http.Request, caller ge
 	page := r.URL.Query().Get("page")
 	list, ok := s.listPatches(r)[page]
 	if !ok {
-		return statusErrorf(http.StatusBadRequest, "The parameter page must be home, runs, asks, ask or upstreams.")
+		return problem.Errorf(http.StatusBadRequest, "The parameter page must be home, runs, asks, ask or upstreams.")
 	}
 	ofUpstreams := page == "upstreams"
 	if ofUpstreams && !s.mayOperateUpstreams(caller) {
@@ -34,7 +35,7 @@ func (s *Server) handleUpdates(w http.ResponseWriter, r *http.Request, caller ge
 	defer p.release()
 	position, err := resumePosition(r)
 	if err != nil {
-		return statusErrorf(http.StatusBadRequest, "%v.", err)
+		return problem.Errorf(http.StatusBadRequest, "%v.", err)
 	}
 	render := func() []ui.Patch { return append(ui.FramePatches(s.newChrome(r, caller, "")), list(caller)...) }
 	changes := s.engine.Watch(p.ctx, s.watchedCallers(caller)...)

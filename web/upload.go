@@ -5,11 +5,11 @@ import (
 	"io"
 	"mime/multipart"
 	"net/http"
-	"time"
 
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/engine"
+	"github.com/photon-beam/beam/web/internal/request"
 )
 
 // multipartOverhead is how many bytes a multipart form may contain besides its files.
@@ -19,15 +19,15 @@ const multipartOverhead = 1 << 20
 // the stored files even if there is an error.
 func (s *Server) storeUploads(w http.ResponseWriter, r *http.Request, caller generators.Caller, open engine.OpenAsk) (ask.Answer, error) {
 	a := ask.Answer{Action: ask.Accept, Files: []ask.FileRef{}}
-	if mediaType(r) != multipartType {
-		return a, unsupportedMediaType(r, multipartType)
+	if request.MediaType(r) != request.MultipartType {
+		return a, request.UnsupportedMediaType(r, request.MultipartType)
 	}
 	rules := open.Question.File
-	limitBodySize(w, r, rules.MaxSize*int64(rules.Max)+multipartOverhead+maxDrain)
+	request.LimitBodySize(w, r, rules.MaxSize*int64(rules.Max)+multipartOverhead+maxDrain)
 	defer drainBody(w, r)
 	parts, err := r.MultipartReader()
 	if err != nil {
-		return a, bodyError(err)
+		return a, request.BodyError(err)
 	}
 	for {
 		part, err := parts.NextPart()
@@ -35,7 +35,7 @@ func (s *Server) storeUploads(w http.ResponseWriter, r *http.Request, caller gen
 			return a, nil
 		}
 		if err != nil {
-			return a, bodyError(err)
+			return a, request.BodyError(err)
 		}
 		if part.FormName() != "file" || part.FileName() == "" {
 			continue
@@ -57,7 +57,7 @@ func (s *Server) storeUploads(w http.ResponseWriter, r *http.Request, caller gen
 const maxDrain = 1 << 30
 
 func drainBody(w http.ResponseWriter, r *http.Request) {
-	_, _ = io.Copy(io.Discard, newUploadReader(w, r.Body)) // its error was reported already
+	_, _ = io.Copy(io.Discard, request.NewUploadReader(w, r.Body)) // its error was reported already
 }
 
 func (s *Server) storeUpload(w http.ResponseWriter, r *http.Request, caller generators.Caller, open engine.OpenAsk, part *multipart.Part) (ask.FileRef, error) {
@@ -65,36 +65,13 @@ func (s *Server) storeUpload(w http.ResponseWriter, r *http.Request, caller gene
 	if ref.MediaType == "" {
 		ref.MediaType = "application/octet-stream"
 	}
-	content := newUploadReader(w, part)
+	content := request.NewUploadReader(w, part)
 	var err error
 	ref.Digest, ref.Size, err = s.engine.Upload(r.Context(), caller, open.ID, content)
-	if content.err != nil {
-		err = bodyError(content.err)
+	if content.Err != nil {
+		err = request.BodyError(content.Err)
 	}
 	return ref, err
-}
-
-// An uploadReader extends the read deadline as long as data arrives, and keeps the error
-// of reading, to distinguish it from an error of the store.
-type uploadReader struct {
-	io.Reader
-	ctl      *http.ResponseController
-	deadline time.Time
-	err      error
-}
-
-func newUploadReader(w http.ResponseWriter, body io.Reader) *uploadReader {
-	return &uploadReader{Reader: body, ctl: http.NewResponseController(w), deadline: time.Now().Add(bodyTimeout)}
-}
-
-func (u *uploadReader) Read(b []byte) (int, error) {
-	_ = u.ctl.SetReadDeadline(u.deadline) // not every writer supports it
-	n, err := u.Reader.Read(b)
-	u.deadline = u.deadline.Add(time.Duration(n) * time.Second / bodyRate)
-	if err != nil && !errors.Is(err, io.EOF) {
-		u.err = err
-	}
-	return n, err
 }
 
 // discardUploads removes the uploads of a rejected answer.

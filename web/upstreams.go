@@ -14,6 +14,9 @@ import (
 	"github.com/photon-beam/beam/internal/upstream/catalogue"
 	"github.com/photon-beam/beam/internal/upstream/config"
 	"github.com/photon-beam/beam/sse"
+	"github.com/photon-beam/beam/web/internal/problem"
+	"github.com/photon-beam/beam/web/internal/request"
+	"github.com/photon-beam/beam/web/internal/response"
 	"github.com/photon-beam/beam/web/internal/ui"
 )
 
@@ -33,7 +36,7 @@ type Upstreams interface {
 }
 
 // errUpstreamNotFound is the error for a name that no upstream has.
-var errUpstreamNotFound = statusErrorf(http.StatusNotFound, "There is no upstream of this name.")
+var errUpstreamNotFound = problem.Errorf(http.StatusNotFound, "There is no upstream of this name.")
 
 // routeUpstreams adds the pages of upstreams.
 func (s *Server) routeUpstreams(page func(string, callerHandler), mux *http.ServeMux) {
@@ -49,17 +52,11 @@ func (s *Server) routeUpstreams(page func(string, callerHandler), mux *http.Serv
 func (s *Server) forOperators(h callerHandler) callerHandler {
 	return func(w http.ResponseWriter, r *http.Request, caller generators.Caller) error {
 		if !s.mayOperateUpstreams(caller) {
-			return operatorsOnlyError{}
+			return problem.ErrOperatorsOnly
 		}
 		return h(w, r, caller)
 	}
 }
-
-// An operatorsOnlyError is a kind of [engine.ErrForbidden] that says who may.
-type operatorsOnlyError struct{}
-
-func (operatorsOnlyError) Error() string { return "only operators may do this" }
-func (operatorsOnlyError) Unwrap() error { return engine.ErrForbidden }
 
 // mayOperateUpstreams reports whether the caller sees the pages of upstreams.
 func (s *Server) mayOperateUpstreams(caller generators.Caller) bool {
@@ -68,8 +65,8 @@ func (s *Server) mayOperateUpstreams(caller generators.Caller) bool {
 
 func (s *Server) handleUpstreams(w http.ResponseWriter, r *http.Request, caller generators.Caller) error {
 	all := s.upstreams.Status()
-	if wantsJSON(r) {
-		writeJSON(w, http.StatusOK, map[string]any{"upstreams": nonNil(all)})
+	if request.WantsJSON(r) {
+		response.JSON(w, http.StatusOK, map[string]any{"upstreams": response.NonNil(all)})
 		return nil
 	}
 	return s.render(w, r, http.StatusOK, ui.Upstreams(s.newChrome(r, caller, "Upstreams"), all))
@@ -80,8 +77,8 @@ func (s *Server) handleUpstream(w http.ResponseWriter, r *http.Request, caller g
 	if !ok {
 		return errUpstreamNotFound
 	}
-	if wantsJSON(r) {
-		writeJSON(w, http.StatusOK, status)
+	if request.WantsJSON(r) {
+		response.JSON(w, http.StatusOK, status)
 		return nil
 	}
 	return s.render(w, r, http.StatusOK, ui.Upstream(s.newChrome(r, caller, status.Name), status))
@@ -99,14 +96,14 @@ func (s *Server) lookupPhoton(r *http.Request, caller generators.Caller) (*gener
 	if !ok || !mayOperate && !s.photonList(caller).hasServer(server) {
 		return nil, engine.ErrPhotonNotFound
 	}
-	err := &statusError{status: http.StatusNotFound, title: "Tool not offered", text: name + " isn’t offered. " + tool.Reason, on: ui.Link{URL: s.links.Home(), Text: "Show all photons"}}
+	err := &problem.Error{Status: http.StatusNotFound, Title: "Tool not offered", Text: name + " isn’t offered. " + tool.Reason, URL: s.links.Home(), Link: "Show all photons"}
 	if tool.Decision == upstream.Held {
-		err.title, err.text = "Tool held back", name+" is held back. "+tool.Reason+" Nobody can call it until an operator has looked at it and accepts it."
+		err.Title, err.Text = "Tool held back", name+" is held back. "+tool.Reason+" Nobody can call it until an operator has looked at it and accepts it."
 	}
 	if mayOperate {
-		err.on = ui.Link{URL: s.links.Upstream(server), Text: "Show the MCP server " + server}
+		err.URL, err.Link = s.links.Upstream(server), "Show the MCP server "+server
 		if tool.Decision == upstream.Held {
-			err.on = ui.Link{URL: s.links.Upstream(server) + "#held", Text: "Review what changed"}
+			err.URL, err.Link = s.links.Upstream(server)+"#held", "Review what changed"
 		}
 	}
 	return nil, err
@@ -140,7 +137,7 @@ func (s *Server) findUpstream(name string) (upstream.Status, bool) {
 // handleOperateUpstream does what an operator wants of an upstream, and leads back to its
 // page.
 func (s *Server) handleOperateUpstream(w http.ResponseWriter, r *http.Request, _ generators.Caller) error {
-	if err := parseForm(w, r); err != nil {
+	if err := request.ParseForm(w, r); err != nil {
 		return err
 	}
 	name := r.PathValue("upstream")
@@ -151,7 +148,7 @@ func (s *Server) handleOperateUpstream(w http.ResponseWriter, r *http.Request, _
 	switch r.PathValue("action") {
 	case "accept":
 		if r.PostForm.Get("tool") == "" || r.PostForm.Get("digest") == "" {
-			return statusErrorf(http.StatusBadRequest, "The fields tool and digest say what to accept.")
+			return problem.Errorf(http.StatusBadRequest, "The fields tool and digest say what to accept.")
 		}
 		_, err = s.upstreams.Accept(name, r.PostForm.Get("tool"), r.PostForm.Get("digest"))
 	case "reconnect":
@@ -159,12 +156,12 @@ func (s *Server) handleOperateUpstream(w http.ResponseWriter, r *http.Request, _
 	case "remove":
 		next, err = s.links.Upstreams(), s.upstreams.Remove(name)
 	default:
-		return errPageNotFound
+		return problem.ErrPageNotFound
 	}
 	if err != nil {
 		return describeUpstreamError(err)
 	}
-	if wantsJSON(r) {
+	if request.WantsJSON(r) {
 		w.WriteHeader(http.StatusNoContent)
 		return nil
 	}
@@ -176,11 +173,11 @@ func (s *Server) handleOperateUpstream(w http.ResponseWriter, r *http.Request, _
 func describeUpstreamError(err error) error {
 	switch {
 	case errors.Is(err, upstream.ErrToolNotFound):
-		return statusErrorf(http.StatusNotFound, "No such tool is held back: it may have been accepted already.")
+		return problem.Errorf(http.StatusNotFound, "No such tool is held back: it may have been accepted already.")
 	case errors.Is(err, upstream.ErrChangedAgain):
-		return statusErrorf(http.StatusConflict, "The tool has changed again. Go back, and look at it once more.")
+		return problem.Errorf(http.StatusConflict, "The tool has changed again. Go back, and look at it once more.")
 	case errors.Is(err, config.ErrNotFound):
-		return statusErrorf(http.StatusConflict, "This upstream is not in the data folder's own file: remove it from the file that Beam was started with.")
+		return problem.Errorf(http.StatusConflict, "This upstream is not in the data folder's own file: remove it from the file that Beam was started with.")
 	}
 	return err
 }

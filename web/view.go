@@ -18,6 +18,9 @@ import (
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/web/internal/chart"
 	"github.com/photon-beam/beam/web/internal/jsonstream"
+	"github.com/photon-beam/beam/web/internal/problem"
+	"github.com/photon-beam/beam/web/internal/request"
+	"github.com/photon-beam/beam/web/internal/response"
 	"github.com/photon-beam/beam/web/internal/table"
 	"github.com/photon-beam/beam/web/internal/ui"
 )
@@ -76,17 +79,17 @@ func parseView(query url.Values, c *content) (*contentView, error) {
 	v.Query.Text = strings.TrimSpace(query.Get("q"))
 	switch {
 	case v.As != "" && v.As != "table" && v.As != "tree":
-		return nil, statusErrorf(http.StatusBadRequest, "The parameter as must be table or tree, or missing.")
+		return nil, problem.Errorf(http.StatusBadRequest, "The parameter as must be table or tree, or missing.")
 	case v.At != "" && (v.At[0] != '/' || len(v.At) > maxPointer):
-		return nil, statusErrorf(http.StatusBadRequest, "The parameter at must be a JSON Pointer of at most %d bytes, such as /items/0.", maxPointer)
-	case len(v.Query.Text) > maxFilterText:
-		return nil, statusErrorf(http.StatusBadRequest, "The parameter q must be at most %d bytes long.", maxFilterText)
+		return nil, problem.Errorf(http.StatusBadRequest, "The parameter at must be a JSON Pointer of at most %d bytes, such as /items/0.", maxPointer)
+	case len(v.Query.Text) > request.MaxText:
+		return nil, problem.Errorf(http.StatusBadRequest, "The parameter q must be at most %d bytes long.", request.MaxText)
 	}
 	for name, to := range map[string]*int{"page": &v.Query.Page, "from": &v.From, "sort": &v.Query.Sort} {
 		if text := query.Get(name); text != "" {
 			n, err := strconv.ParseInt(text, 10, 32)
 			if err != nil || n < 0 && name != "sort" {
-				return nil, statusErrorf(http.StatusBadRequest, "The parameter %s must be a number, such as 2.", name)
+				return nil, problem.Errorf(http.StatusBadRequest, "The parameter %s must be a number, such as 2.", name)
 			}
 			*to = int(n)
 		}
@@ -101,7 +104,7 @@ func parseView(query url.Values, c *content) (*contentView, error) {
 	case "tsv":
 		v.As, v.separator = "table", '\t'
 	default:
-		return nil, statusErrorf(http.StatusBadRequest, "The parameter format must be csv or tsv, or missing.")
+		return nil, problem.Errorf(http.StatusBadRequest, "The parameter format must be csv or tsv, or missing.")
 	}
 	return v, nil
 }
@@ -122,9 +125,9 @@ func (s *Server) renderView(w http.ResponseWriter, r *http.Request, caller gener
 			return err
 		}
 		if v.Query.Sort > len(t.Columns) {
-			return statusErrorf(http.StatusBadRequest, "The parameter sort must be the number of a column, from 1 to %d, or that with a minus sign.", len(t.Columns))
+			return problem.Errorf(http.StatusBadRequest, "The parameter sort must be the number of a column, from 1 to %d, or that with a minus sign.", len(t.Columns))
 		}
-		if wantsJSON(r) {
+		if request.WantsJSON(r) {
 			return v.writeJSON(w, r, t, release)
 		}
 		page, err := t.Read(r.Context(), v.Query, ui.MaxColumns)
@@ -144,7 +147,7 @@ func (s *Server) renderView(w http.ResponseWriter, r *http.Request, caller gener
 		v.Content.Artifact.Body = body
 	}
 	release()
-	setResponseDeadline(w)
+	response.SetDeadline(w)
 	return s.render(w, r, http.StatusOK, ui.ContentPage(s.newChrome(r, caller, v.artifact.Title), v.Content))
 }
 
@@ -200,17 +203,17 @@ func (v *contentView) writeJSON(w http.ResponseWriter, r *http.Request, t *table
 		return err
 	}
 	raw, err := json.Marshal(map[string]any{
-		"columns": columns, "rows": nonNil(page.Rows), "page": page.Number, "pages": page.Pages, "matching": page.Matching, "total": page.Total,
+		"columns": columns, "rows": response.NonNil(page.Rows), "page": page.Number, "pages": page.Pages, "matching": page.Matching, "total": page.Total,
 	})
 	if err != nil {
 		return err
 	}
 	if len(raw) > maxJSONPage {
-		return statusErrorf(http.StatusUnprocessableEntity, "This page of the table has more than %d MiB. Download the content, or the table with format=csv.", maxJSONPage>>20)
+		return problem.Errorf(http.StatusUnprocessableEntity, "This page of the table has more than %d MiB. Download the content, or the table with format=csv.", maxJSONPage>>20)
 	}
 	release()
-	setResponseDeadline(w)
-	writeJSON(w, http.StatusOK, json.RawMessage(raw))
+	response.SetDeadline(w)
+	response.JSON(w, http.StatusOK, json.RawMessage(raw))
 	return nil
 }
 
@@ -233,8 +236,8 @@ func (v *contentView) writeDelimited(w http.ResponseWriter, r *http.Request, rel
 		h.Set("Content-Security-Policy", "default-src 'none'; sandbox")
 		h.Set("Content-Type", mediaType)
 		h.Set("Cache-Control", "no-store")
-		h.Set("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{"filename": name}))
-		setResponseDeadline(w)
+		response.Attachment(w, name)
+		response.SetDeadline(w)
 	}}
 	err = t.WriteDelimited(r.Context(), out, v.Query, v.separator)
 	if err != nil && out.before == nil { // the status is sent already
@@ -261,13 +264,13 @@ func (f *firstWrite) Write(p []byte) (int, error) {
 func asContentError(err error) error {
 	switch {
 	case errors.Is(err, table.ErrNotTable):
-		return statusErrorf(http.StatusNotFound, "There is no table here. Download the content, or show it as a tree.")
+		return problem.Errorf(http.StatusNotFound, "There is no table here. Download the content, or show it as a tree.")
 	case errors.Is(err, jsonstream.ErrNotFound):
-		return statusErrorf(http.StatusNotFound, "The content has nothing at this JSON Pointer.")
+		return problem.Errorf(http.StatusNotFound, "The content has nothing at this JSON Pointer.")
 	case errors.Is(err, table.ErrTooLong):
-		return statusErrorf(http.StatusUnprocessableEntity, "%s", asSentence(err.Error()))
+		return problem.Errorf(http.StatusUnprocessableEntity, "%s", problem.Sentence(err.Error()))
 	case errors.Is(err, jsonstream.ErrSyntax), errors.Is(err, jsonstream.ErrTooLarge):
-		return statusErrorf(http.StatusUnprocessableEntity, "The content can’t be shown: %v. Download it instead.", err)
+		return problem.Errorf(http.StatusUnprocessableEntity, "The content can’t be shown: %v. Download it instead.", err)
 	}
 	return err
 }
@@ -280,7 +283,7 @@ func handleChartSVG(w http.ResponseWriter, r *http.Request, _ generators.Caller,
 	}
 	drawn, ok := chart.Parse("chart", body)
 	if media, _, _ := mime.ParseMediaType(c.artifact.MediaType); !ok || media != generators.ChartType || drawn.IsEmpty() {
-		return statusErrorf(http.StatusNotFound, "There is no chart here.")
+		return problem.Errorf(http.StatusNotFound, "There is no chart here.")
 	}
 	name := strings.TrimSuffix(downloadName(&c.artifact), ".json") + ".svg"
 	serveContent(w, r, "image/svg+xml", name, time.Time{}, strings.NewReader(drawn.Picture(c.artifact.Title)))
