@@ -249,7 +249,7 @@ func TestRuns(t *testing.T) {
 		golden(t, "progress-none", ProgressBar(nil))
 		golden(t, "progress-busy", ProgressBar(&timeline.Progress{Text: "working"}))
 		golden(t, "progress-half", ProgressBar(&timeline.Progress{Done: 2.5, Total: 5}))
-		golden(t, "hidden", DroppedNote(&timeline.Run{ID: runID, DroppedItems: 12345, CompleteAfter: 12399}))
+		golden(t, "hidden", DroppedNote(&timeline.Run{ID: runID, Rows: timeline.Rows{DroppedItems: 12345, CompleteAfter: 12399}}))
 		golden(t, "toast", Toast(&timeline.Item{Kind: timeline.Toast, Level: generators.Warning, Text: "careful"}))
 	})
 }

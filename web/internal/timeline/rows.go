@@ -1,11 +1,10 @@
 package timeline
 
 import (
-	"time"
+	"slices"
 	"unicode/utf8"
 
 	"github.com/photon-beam/beam/generators"
-	"github.com/photon-beam/beam/internal/cleantext"
 )
 
 // Limits on what is kept of a run. What is dropped is counted.
@@ -17,49 +16,55 @@ const (
 	chunkBytesAfterTrim = 192 << 10 // of all streamed text once it exceeded maxChunkBytes
 )
 
-// addItem appends an item, and drops the oldest of its class if there are too many.
-func (r *Run) addItem(i *Item) Change {
-	c := Change{Item: i, Added: true}
-	if r.latest != nil {
-		i.SameInstant = r.tenthsSinceStart(i.Time) == r.tenthsSinceStart(r.latest.Time)
-	}
-	r.latest = i
+// Rows are the items of a run, of which a limited number and size is kept.
+type Rows struct {
+	Items        []*Item // ordered by their first entries
+	DroppedItems int     // how many items before the listed ones aren't listed
+	LaterItems   int     // how many items after a window aren't listed
+	// CompleteAfter is the ordinal of the newest item that was dropped: all after it are
+	// listed, up to the end of a window.
+	CompleteAfter uint64
+
+	window         *Window // nil if the latest items are kept
+	droppableCount int
+	artifactCount  int
+	bodyBytes      int // of all artifacts' bodies
+	chunkBytes     int // of all chunks' text
+	firstDroppable int // no droppable item precedes this index
+	firstArtifact  int // no artifact precedes this index
+}
+
+// addItem appends an item, and returns the oldest of its class if that had to be dropped.
+func (r *Rows) addItem(i *Item) (dropped *Item) {
 	if r.window != nil {
 		r.addToWindow(i)
-		return c
+		return nil
 	}
 	r.Items = append(r.Items, i)
 	switch {
 	case i.Kind.droppable():
 		if r.droppableCount++; r.droppableCount > maxDroppable {
 			r.droppableCount--
-			c.Dropped = r.dropOldest(&r.firstDroppable, Kind.droppable)
+			return r.dropOldest(&r.firstDroppable, Kind.droppable)
 		}
 	case i.Kind == Artifact:
 		if r.artifactCount++; r.artifactCount > maxArtifacts {
 			r.artifactCount--
-			c.Dropped = r.dropOldest(&r.firstArtifact, func(k Kind) bool { return k == Artifact })
+			return r.dropOldest(&r.firstArtifact, func(k Kind) bool { return k == Artifact })
 		}
 	}
-	return c
+	return nil
 }
 
-// tenthsSinceStart returns how many tenths of a second into the run t is.
-func (r *Run) tenthsSinceStart(t time.Time) int64 {
-	return int64(t.Sub(r.Started).Round(100*time.Millisecond) / (100 * time.Millisecond))
-}
-
-// dropOldest removes the oldest item whose kind matches and returns its ordinal. No
+// dropOldest removes the oldest item whose kind matches and returns it. No
 // matching item precedes *from, which it advances.
-func (r *Run) dropOldest(from *int, matches func(Kind) bool) uint64 {
+func (r *Rows) dropOldest(from *int, matches func(Kind) bool) *Item {
 	n := *from
 	for !matches(r.Items[n].Kind) {
 		n++
 	}
 	i := r.Items[n]
-	copy(r.Items[n:], r.Items[n+1:])
-	r.Items[len(r.Items)-1] = nil
-	r.Items = r.Items[:len(r.Items)-1]
+	r.Items = slices.Delete(r.Items, n, n+1)
 	*from = n
 	for _, other := range []*int{&r.firstDroppable, &r.firstArtifact} {
 		if *other > n {
@@ -67,54 +72,46 @@ func (r *Run) dropOldest(from *int, matches func(Kind) bool) uint64 {
 		}
 	}
 	r.forget(i)
-	if r.openStatus == i {
-		r.openStatus = nil
-	}
-	return i.Seq
+	return i
 }
 
-// remove uncounts an item that is removed from the listed ones.
-func (r *Run) remove(i *Item) {
-	switch {
-	case i.Kind.droppable():
-		r.droppableCount--
-	case i.Kind == Artifact:
-		r.artifactCount--
-	}
+// removeStep removes the items of a step, and returns them.
+func (r *Rows) removeStep(key string) (removed []*Item) {
+	r.Items = slices.DeleteFunc(r.Items, func(i *Item) bool {
+		if i.step != key {
+			return false
+		}
+		switch {
+		case i.Kind.droppable():
+			r.droppableCount--
+		case i.Kind == Artifact:
+			r.artifactCount--
+		}
+		r.uncountBytes(i)
+		removed = append(removed, i)
+		return true
+	})
 	r.firstDroppable, r.firstArtifact = 0, 0
-	r.uncountBytes(i)
-	if r.openStatus == i {
-		r.openStatus = nil
-	}
+	return removed
 }
 
 // forget counts an item that is no longer listed.
-func (r *Run) forget(i *Item) {
+func (r *Rows) forget(i *Item) {
 	r.DroppedItems++
 	r.CompleteAfter = max(r.CompleteAfter, i.Seq)
 	r.uncountBytes(i)
 }
 
-func (r *Run) uncountBytes(i *Item) {
+func (r *Rows) uncountBytes(i *Item) {
 	r.chunkBytes -= len(i.text)
 	if i.Artifact != nil {
 		r.bodyBytes -= len(i.Artifact.Body)
 	}
 }
 
-// appendable returns text if a page can show it after what it has of a chunk, and otherwise
-// nothing: what is invisible is marked or not by what stands beside it.
-func appendable(before []byte, text string) string {
-	_, n := utf8.DecodeLastRune(before)
-	if joined := string(before[len(before)-n:]) + text; cleantext.Text(joined) != joined {
-		return ""
-	}
-	return text
-}
-
 // appendChunkText appends text to a chunk and returns the chunks that it had to trim
 // to stay within the limit.
-func (r *Run) appendChunkText(i *Item, text string) (shortened []*Item) {
+func (r *Rows) appendChunkText(i *Item, text string) (shortened []*Item) {
 	if i.unlisted {
 		return nil
 	}
@@ -137,7 +134,7 @@ func (r *Run) appendChunkText(i *Item, text string) (shortened []*Item) {
 }
 
 // trimChunk cuts at least n bytes, up to a character boundary, from the beginning of a chunk.
-func (r *Run) trimChunk(i *Item, n int) {
+func (r *Rows) trimChunk(i *Item, n int) {
 	n = min(n, len(i.text))
 	for n < len(i.text) && !utf8.RuneStart(i.text[n]) {
 		n++
@@ -149,7 +146,7 @@ func (r *Run) trimChunk(i *Item, n int) {
 
 // limitBody drops an artifact's body if the run's bodies exceed their limit. The
 // artifact can still be downloaded.
-func (r *Run) limitBody(a *generators.Artifact) {
+func (r *Rows) limitBody(a *generators.Artifact) {
 	if a.Size == 0 {
 		a.Size = int64(len(a.Body))
 	}
