@@ -16,6 +16,7 @@ import (
 	"github.com/a-h/templ"
 
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/web/internal/artifacts"
 	"github.com/photon-beam/beam/web/internal/chart"
 	"github.com/photon-beam/beam/web/internal/jsonstream"
 	"github.com/photon-beam/beam/web/internal/problem"
@@ -66,14 +67,14 @@ func (h *Handlers) acquireReader(ctx context.Context) (release func(), err error
 // A contentView is how content is shown.
 type contentView struct {
 	*content
-	ui.Content
+	artifacts.Content
 	separator rune // of values, or 0 for a page
 }
 
 // parseView reads how content is to be shown. An error says which parameter is wrong and what
 // would be right.
 func parseView(query url.Values, c *content) (*contentView, error) {
-	v := &contentView{content: c, Content: ui.Content{
+	v := &contentView{content: c, Content: artifacts.Content{
 		Artifact: c.artifact, URL: templ.SafeURL(c.url), Back: templ.SafeURL(c.back), BackText: c.backText, As: query.Get("as"), At: query.Get("at"),
 	}}
 	v.Query.Text = strings.TrimSpace(query.Get("q"))
@@ -130,7 +131,7 @@ func (h *Handlers) renderView(w http.ResponseWriter, r *http.Request, caller gen
 		if request.WantsJSON(r) {
 			return v.writeJSON(w, r, t, release)
 		}
-		page, err := t.Read(r.Context(), v.Query, ui.MaxColumns)
+		page, err := t.Read(r.Context(), v.Query, artifacts.MaxColumns)
 		if err != nil {
 			return err
 		}
@@ -140,7 +141,7 @@ func (h *Handlers) renderView(w http.ResponseWriter, r *http.Request, caller gen
 			return err
 		}
 	default:
-		body, err := io.ReadAll(io.LimitReader(v.body, ui.MaxContent+1))
+		body, err := io.ReadAll(io.LimitReader(v.body, artifacts.MaxContent+1))
 		if err != nil {
 			return err
 		}

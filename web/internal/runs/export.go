@@ -10,6 +10,7 @@ import (
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/assets"
 	"github.com/photon-beam/beam/internal/engine"
+	"github.com/photon-beam/beam/web/internal/medium"
 	"github.com/photon-beam/beam/web/internal/problem"
 	"github.com/photon-beam/beam/web/internal/request"
 	"github.com/photon-beam/beam/web/internal/response"
@@ -41,7 +42,7 @@ func (h *Handlers) exportHTML(w http.ResponseWriter, r *http.Request, caller gen
 		return err
 	}
 	h.loadLargeBodies(r, caller, run)
-	page, err := ui.Render(ui.ForExport(r.Context()), ui.ExportedRun(run, assets.Pages().Text("beam.css")))
+	page, err := ui.Render(medium.With(r.Context(), medium.Export), ui.ExportedRun(run, assets.Pages().Text("beam.css")))
 	if err != nil {
 		return err
 	}

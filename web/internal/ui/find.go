@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"cmp"
 	"strings"
 
 	"github.com/photon-beam/beam/internal/engine"
@@ -25,5 +26,5 @@ func NewRunHit(r RunLine, url string) Hit {
 	if r.Input != "" {
 		detail = append(detail, r.Input)
 	}
-	return Hit{"Run", titleOrName(r.Title, r.Photon), strings.Join(detail, " · "), url}
+	return Hit{"Run", cmp.Or(r.Title, r.Photon), strings.Join(detail, " · "), url}
 }

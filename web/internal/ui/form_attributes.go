@@ -10,6 +10,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/a-h/templ"
+
+	"github.com/photon-beam/beam/web/internal/medium"
 )
 
 // ariaAttributes returns the attributes that tie a control to its label, its hint and
@@ -57,7 +59,7 @@ func (c *formControl) inputAttributes() templ.Attributes {
 // the time.
 func (c *formControl) localTimeAttributes(ctx context.Context) templ.Attributes {
 	a := templ.Attributes{}
-	if ctx.Value(inlineMediaKey{}) != nil {
+	if medium.Of(ctx) == medium.Chat {
 		if t, err := time.Parse(time.RFC3339, c.timestamp()); err == nil {
 			a["data-time"] = strconv.FormatInt(t.UnixMilli(), 10)
 		}

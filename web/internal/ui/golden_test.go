@@ -158,9 +158,9 @@ func TestAsks(t *testing.T) {
 func TestArtifacts(t *testing.T) {
 	// The highlighter's expressions start a clock goroutine, for which a test in a bubble
 	// would wait.
-	for _, kind := range slices.Sorted(maps.Keys(artifacts())) {
+	for _, kind := range slices.Sorted(maps.Keys(shownArtifacts())) {
 		w := newLogWriter("{}")
-		w.events(artifacts()[kind])
+		w.events(shownArtifacts()[kind])
 		golden(t, "artifact-"+kind, Row(w.run, w.run.Items[1]))
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/photon-beam/beam/internal/humanize"
 	"github.com/photon-beam/beam/internal/links"
 	"github.com/photon-beam/beam/internal/recording"
+	"github.com/photon-beam/beam/web/internal/artifacts"
 	"github.com/photon-beam/beam/web/internal/timeline"
 	"github.com/photon-beam/beam/web/internal/wire"
 )
@@ -140,7 +141,7 @@ const maxShownMessage = 2000
 
 // shownMessage returns a message, or its beginning. What isn't one, or was cut, is a text.
 func shownMessage(m *wire.Message) string {
-	text, isText := jsonString(m.Message)
+	text, isText := artifacts.JSONString(m.Message)
 	switch {
 	case isText && isCutMessage(m), isText && m.Cut:
 		return humanize.TruncateBytes(text, maxShownMessage, "") + " …"

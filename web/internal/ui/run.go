@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -10,11 +11,12 @@ import (
 
 	"github.com/photon-beam/beam/internal/engine"
 	"github.com/photon-beam/beam/internal/humanize"
+	"github.com/photon-beam/beam/web/internal/medium"
 	"github.com/photon-beam/beam/web/internal/timeline"
 )
 
 func runTitle(r *timeline.Run) string {
-	return titleOrName(r.Title, r.Photon) + " · run " + r.ShortID()
+	return cmp.Or(r.Title, r.Photon) + " · run " + r.ShortID()
 }
 
 // announceState describes a run's state for screen readers.
@@ -59,7 +61,7 @@ func editURL(ctx context.Context, r *timeline.Run) templ.SafeURL {
 // askOnRunURL returns the address of an open question's form on its run's page.
 func askOnRunURL(ctx context.Context, r *timeline.Run, a *timeline.Ask) templ.SafeURL {
 	switch form := fragmentURL(askElementID(a.ID)); {
-	case isExport(ctx):
+	case medium.Of(ctx) == medium.Export:
 		return ""
 	case r.IsWindow():
 		return runURL(ctx, a.Run) + form

@@ -10,6 +10,8 @@ import (
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/engine"
 	"github.com/photon-beam/beam/internal/links"
+	"github.com/photon-beam/beam/web/internal/artifacts"
+	"github.com/photon-beam/beam/web/internal/medium"
 	"github.com/photon-beam/beam/web/internal/timeline"
 )
 
@@ -95,8 +97,8 @@ func adoptRunURL(ctx context.Context, id string) templ.SafeURL {
 
 // downloadURL returns the URL of an artifact's content.
 func downloadURL(ctx context.Context, r *timeline.Run, i *timeline.Item) templ.SafeURL {
-	if isExport(ctx) {
-		return dataURL(i.Artifact)
+	if medium.Of(ctx) == medium.Export {
+		return artifacts.DataURL(i.Artifact)
 	}
 	return templ.SafeURL(links.FromContext(ctx).Artifact(r.ID, i.Seq))
 }
@@ -104,15 +106,6 @@ func downloadURL(ctx context.Context, r *timeline.Run, i *timeline.Item) templ.S
 // resultURL returns the URL of a run's result.
 func resultURL(ctx context.Context, r *timeline.Run) templ.SafeURL {
 	return templ.SafeURL(links.FromContext(ctx).Result(r.ID))
-}
-
-// resultViewURL returns the URL of the page that shows a run's result alone; empty for pages
-// that are not the site's.
-func resultViewURL(ctx context.Context, r *timeline.Run) templ.SafeURL {
-	if !servesContent(ctx) {
-		return ""
-	}
-	return viewURL(resultURL(ctx, r))
 }
 
 func inboxURL(ctx context.Context) templ.SafeURL {
@@ -133,8 +126,8 @@ func answerPageURL(ctx context.Context, a engine.OpenAsk) templ.SafeURL {
 
 // evidenceURL returns the URL of the content of an artifact that a question shows, the nth.
 func evidenceURL(ctx context.Context, ask string, n int, a *generators.Artifact) templ.SafeURL {
-	if isExport(ctx) {
-		return dataURL(a)
+	if medium.Of(ctx) == medium.Export {
+		return artifacts.DataURL(a)
 	}
 	return templ.SafeURL(links.FromContext(ctx).Evidence(sanitizeID(ask), n))
 }

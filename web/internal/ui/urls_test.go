@@ -46,7 +46,7 @@ func TestURLsHaveTheBase(t *testing.T) {
 		w.answer(2, ask.Decline, "")
 		pages["closed "+kind] = AskClosedPage(c, w.run.Ask(id), nil)
 	}
-	for kind, events := range artifacts() {
+	for kind, events := range shownArtifacts() {
 		w := newLogWriter("{}")
 		w.events(events)
 		pages["artifact "+kind] = RunPage(c, w.run)

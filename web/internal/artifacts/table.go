@@ -1,4 +1,4 @@
-package ui
+package artifacts
 
 import (
 	"bytes"
@@ -12,6 +12,7 @@ import (
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/cleantext"
 	"github.com/photon-beam/beam/internal/humanize"
+	"github.com/photon-beam/beam/web/internal/chart"
 	"github.com/photon-beam/beam/web/internal/table"
 )
 
@@ -186,4 +187,11 @@ func (v tableView) omittedNote() string {
 		return ""
 	}
 	return "Showing " + strings.Join(parts, " and ") + ". " + v.fullDataNote
+}
+
+// newChartTable returns the data of a chart as a table.
+func newChartTable(caption string, c chart.Chart) tableView {
+	v := newTableView(caption, c.Table())
+	v.totalRows = c.Rows()
+	return v
 }

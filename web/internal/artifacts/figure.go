@@ -1,13 +1,15 @@
-package ui
+// Package artifacts renders what runs make: pictures, tables, charts, JSON and texts.
+package artifacts
+
+//go:generate go tool templ generate -path .
 
 import (
 	"bytes"
 	"context"
 	"image"
-	_ "image/gif" // formats whose size newImageView can read
+	_ "image/gif"
 	_ "image/jpeg"
 	_ "image/png"
-	"mime"
 	"strings"
 
 	"github.com/a-h/templ"
@@ -16,6 +18,7 @@ import (
 	"github.com/photon-beam/beam/internal/humanize"
 	"github.com/photon-beam/beam/web/internal/chart"
 	"github.com/photon-beam/beam/web/internal/markup"
+	"github.com/photon-beam/beam/web/internal/medium"
 )
 
 // An artifact is shown as one of these, a tableView, a [chart.Chart] or a templ.Component.
@@ -50,21 +53,12 @@ func chooseView(ctx context.Context, a *generators.Artifact, url templ.SafeURL, 
 		return videoView{}
 	case !isShown(media):
 		return placeholderView("This type of file can’t be shown here. Download it to open it with another program.")
-	case len(a.Body) == 0 && servesContent(ctx) && url != "":
+	case len(a.Body) == 0 && medium.Of(ctx) == medium.Site && url != "":
 		return largeView{"This file has " + humanize.Bytes(a.Size) + ".", viewURL(url), media == generators.TableType}
 	case len(a.Body) == 0:
 		return placeholderView("This file is too large to show here.")
 	}
 	return textView(ctx, a, media, url, id)
-}
-
-// mediaTypeOf returns a media type without its parameters.
-func mediaTypeOf(declared string) string {
-	media, _, err := mime.ParseMediaType(declared)
-	if err != nil {
-		return "application/octet-stream"
-	}
-	return media
 }
 
 // isShown reports whether a page shows artifacts of a media type, other than as pictures,
@@ -93,34 +87,10 @@ func textView(ctx context.Context, a *generators.Artifact, media string, url tem
 		}
 		return markup.Code("", a.Body)
 	case isJSON(media):
-		view := templ.SafeURL("")
-		if servesContent(ctx) {
-			view = viewURL(url)
-		}
-		return jsonTreeView(a.Body, view)
+		return JSON(a.Body, ViewURL(ctx, url))
 	}
 	language, _ := codeLanguage(media)
 	return markup.Code(language, a.Body)
-}
-
-// imageTypes are the media types that browsers show as images. An SVG in an <img> runs
-// no script.
-var imageTypes = map[string]bool{
-	"image/png": true, "image/jpeg": true, "image/gif": true, "image/webp": true, "image/avif": true, "image/svg+xml": true,
-}
-
-// audioTypes are the media types that browsers play.
-var audioTypes = map[string]bool{
-	"audio/wav": true, "audio/x-wav": true, "audio/wave": true, "audio/mpeg": true, "audio/ogg": true, "audio/webm": true, "audio/flac": true, "audio/aac": true, "audio/mp4": true,
-}
-
-// videoTypes are the media types that browsers show as videos.
-var videoTypes = map[string]bool{"video/mp4": true, "video/webm": true, "video/ogg": true}
-
-// isInlineMedia reports whether a page has an image, a sound or a video of a media type.
-func isInlineMedia(declared string) bool {
-	media := mediaTypeOf(declared)
-	return imageTypes[media] || audioTypes[media] || videoTypes[media]
 }
 
 // codeLanguage returns the language of a text media type: "go" for text/x-go.
@@ -139,11 +109,4 @@ func newImageView(body []byte) imageView {
 		return imageView{}
 	}
 	return imageView{c.Width, c.Height}
-}
-
-// newChartTable returns the data of a chart as a table.
-func newChartTable(caption string, c chart.Chart) tableView {
-	v := newTableView(caption, c.Table())
-	v.totalRows = c.Rows()
-	return v
 }

@@ -1,4 +1,4 @@
-package ui
+package artifacts
 
 import (
 	"io"
@@ -44,18 +44,25 @@ func (p *Content) ReadTree(text io.Reader) (err error) {
 	return err
 }
 
-// canBeTable reports whether the content can be shown both as a table and as a tree.
-func (p *Content) canBeTable() bool { return p.hasOtherFormat }
+// CanBeTable reports whether the content can be shown both as a table and as a tree.
+func (p *Content) CanBeTable() bool { return p.hasOtherFormat }
 
-// ID begins the ids of the page's elements.
-func (p *Content) ID() string { return "content" }
+// TableURL returns the address of the page that shows the same part as a table.
+func (p *Content) TableURL() templ.SafeURL { return tableURL(viewURL(p.URL), p.At, p.Query, "") }
 
-func (p *Content) body(id string) templ.Component {
+// TreeURL returns the address of the page that shows a part as a tree.
+func (p *Content) TreeURL(at string) templ.SafeURL { return treeURL(viewURL(p.URL), at, 0) }
+
+// contentID begins the ids of the page's elements.
+const contentID = "content"
+
+// Body returns the content as it is shown.
+func (p *Content) Body() templ.Component {
 	switch p.As {
 	case "table":
-		return contentTable(*p)
+		return contentTable(p)
 	case "tree":
-		return contentTree(*p)
+		return contentTree(p)
 	}
-	return contentFigure(&p.Artifact, *p, id)
+	return Figure(&p.Artifact, p.URL, contentID, false)
 }

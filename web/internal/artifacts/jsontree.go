@@ -1,4 +1,4 @@
-package ui
+package artifacts
 
 import (
 	"bytes"
@@ -36,10 +36,10 @@ type jsonTree struct {
 	view templ.SafeURL // of the page that shows other parts; empty if there is none
 }
 
-// jsonTreeView renders a JSON value. It keeps the order of members and all digits of
+// JSON renders a JSON value. It keeps the order of members and all digits of
 // numbers, and shows invalid JSON as text. View is the address of a page that shows the parts
 // that are left out; empty if there is none.
-func jsonTreeView(raw []byte, view templ.SafeURL) templ.Component {
+func JSON(raw []byte, view templ.SafeURL) templ.Component {
 	return templ.ComponentFunc(func(ctx context.Context, w io.Writer) error {
 		node, ok := parseTree(raw)
 		if !ok {
@@ -254,8 +254,8 @@ func memberCount(n *jsonNode) string {
 	return "[" + humanize.Thousands(n.total) + "]"
 }
 
-// isEmptyJSON reports whether raw has nothing to show.
-func isEmptyJSON(raw json.RawMessage) bool {
+// IsEmptyJSON reports whether raw has nothing to show.
+func IsEmptyJSON(raw json.RawMessage) bool {
 	switch string(bytes.TrimSpace(raw)) {
 	case "", "{}", "null", "[]":
 		return true
@@ -263,8 +263,8 @@ func isEmptyJSON(raw json.RawMessage) bool {
 	return false
 }
 
-// jsonString returns the text of a JSON string; ok is false if raw is not one.
-func jsonString(raw json.RawMessage) (text string, ok bool) {
+// JSONString returns the text of a JSON string; ok is false if raw is not one.
+func JSONString(raw json.RawMessage) (text string, ok bool) {
 	var s string
 	if len(raw) == 0 || raw[0] != '"' || json.Unmarshal(raw, &s) != nil {
 		return "", false

@@ -1,4 +1,4 @@
-package ui
+package artifacts
 
 import (
 	"context"
@@ -9,6 +9,7 @@ import (
 
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/humanize"
+	"github.com/photon-beam/beam/web/internal/medium"
 	"github.com/photon-beam/beam/web/internal/table"
 )
 
@@ -33,7 +34,7 @@ func newBrowsedTable(caption string, content templ.SafeURL, at string, columns [
 
 // withBrowse returns v with links to its other pages if it doesn't show all of its table.
 func (v tableView) withBrowse(ctx context.Context, content templ.SafeURL, at string) tableView {
-	if v.csv = tableURL(viewURL(content), at, table.Query{}, "csv"); !servesContent(ctx) || content == "" {
+	if v.csv = tableURL(viewURL(content), at, table.Query{}, "csv"); medium.Of(ctx) != medium.Site || content == "" {
 		v.csv = ""
 		return v
 	}
@@ -49,13 +50,17 @@ func (v tableView) withBrowse(ctx context.Context, content templ.SafeURL, at str
 // MaxColumns is how many columns of a table are shown.
 const MaxColumns = maxTableCols
 
-// servesContent reports whether a page can refer to the site for the content of artifacts.
-func servesContent(ctx context.Context) bool {
-	return !isExport(ctx) && ctx.Value(inlineMediaKey{}) == nil
-}
-
 // viewURL returns the address of the page that shows content alone.
 func viewURL(content templ.SafeURL) templ.SafeURL { return content + "/view" }
+
+// ViewURL returns the address of the page that shows content alone; empty where that can't be
+// referred to.
+func ViewURL(ctx context.Context, content templ.SafeURL) templ.SafeURL {
+	if medium.Of(ctx) != medium.Site {
+		return ""
+	}
+	return viewURL(content)
+}
 
 // tableURL returns the address of a page of a table, or of the whole table in a format.
 func tableURL(view templ.SafeURL, at string, q table.Query, format string) templ.SafeURL {
