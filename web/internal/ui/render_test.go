@@ -38,14 +38,6 @@ func TestSplitURL(t *testing.T) {
 	}
 }
 
-func TestSteps(t *testing.T) {
-	for _, tt := range []struct{ lo, step, want float64 }{{1, 2, 2}, {0, 0.5, 0}, {-3, 2, -2}, {5, 0, 5}, {4, 2, 4}} {
-		if got := alignUp(tt.lo, tt.step); got != tt.want {
-			t.Errorf("alignUp(%v, %v) = %v, want %v", tt.lo, tt.step, got, tt.want)
-		}
-	}
-}
-
 func TestFormatTimes(t *testing.T) {
 	for d, want := range map[time.Duration]string{0: "0 ms", 50 * time.Millisecond: "50 ms", 1500 * time.Millisecond: "1.5 s", 59990 * time.Millisecond: "0 min 59 s", 61 * time.Second: "1 min 1 s", 3 * time.Hour: "3 h 0 min", 80 * time.Hour: "3 days"} {
 		if got := humanize.Duration(d); got != want {

@@ -182,3 +182,7 @@ func logoutURL(ctx context.Context) templ.SafeURL {
 
 // fragmentURL returns the URL of an element of the page.
 func fragmentURL(id string) templ.SafeURL { return templ.SafeURL("#" + id) }
+
+func docsURL(ctx context.Context) templ.SafeURL {
+	return templ.SafeURL(links.FromContext(ctx).Docs())
+}

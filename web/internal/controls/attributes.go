@@ -1,4 +1,4 @@
-package ui
+package controls
 
 import (
 	"context"
@@ -16,13 +16,13 @@ import (
 
 // ariaAttributes returns the attributes that tie a control to its label, its hint and
 // its errors.
-func ariaAttributes(f *formControl) templ.Attributes {
+func ariaAttributes(f *Control) templ.Attributes {
 	a := templ.Attributes{}
 	if ids := f.describedBy(); ids != "" {
 		a["aria-describedby"] = ids
 	}
-	if f.labelledBy != "" {
-		a["aria-labelledby"] = f.labelledBy
+	if f.LabelledBy != "" {
+		a["aria-labelledby"] = f.LabelledBy
 	}
 	if f.focus == "control" {
 		a["autofocus"] = true
@@ -35,7 +35,7 @@ func ariaAttributes(f *formControl) templ.Attributes {
 
 // sharedAttributes returns the attributes that tell the script which controls all variants
 // have.
-func (c *formControl) sharedAttributes() templ.Attributes {
+func (c *Control) sharedAttributes() templ.Attributes {
 	if len(c.Shared) == 0 {
 		return nil
 	}
@@ -46,7 +46,7 @@ func (c *formControl) sharedAttributes() templ.Attributes {
 	return templ.Attributes{"data-shared": string(names)}
 }
 
-func (c *formControl) inputAttributes() templ.Attributes {
+func (c *Control) inputAttributes() templ.Attributes {
 	a := ariaAttributes(c)
 	for k, v := range c.boundAttributes() {
 		a[k] = v
@@ -57,7 +57,7 @@ func (c *formControl) inputAttributes() templ.Attributes {
 // localTimeAttributes returns the attributes that convert a time and its bounds from UTC
 // to the browser's time zone, on pages with script. In a chat, the view's script converts
 // the time.
-func (c *formControl) localTimeAttributes(ctx context.Context) templ.Attributes {
+func (c *Control) localTimeAttributes(ctx context.Context) templ.Attributes {
 	a := templ.Attributes{}
 	if medium.Of(ctx) == medium.Chat {
 		if t, err := time.Parse(time.RFC3339, c.timestamp()); err == nil {
@@ -87,7 +87,7 @@ func localTimeExpression(rfc3339 string) string {
 	return fmt.Sprintf("(d => new Date(d - d.getTimezoneOffset() * 60000).toISOString().slice(0, 16))(new Date(%d))", t.UnixMilli())
 }
 
-func capitalize(s string) string {
+func Capitalize(s string) string {
 	r, n := utf8.DecodeRuneInString(s)
 	if n == 0 {
 		return s

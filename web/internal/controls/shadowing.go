@@ -1,15 +1,15 @@
-package ui
+package controls
 
 import (
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/internal/form"
 )
 
-// hasShadowingField reports whether a field's name shadows a property of its form that
+// HasShadowingField reports whether a field's name shadows a property of its form that
 // Datastar calls (DOM clobbering): an input named "closest" makes form.closest that
 // input. Names come from photons and must be posted as they are, so a form with such a
 // field is shown on a page without script, where it works like any other.
-func hasShadowingField(fields ask.Fields) bool {
+func HasShadowingField(fields ask.Fields) bool {
 	for i := range fields {
 		if datastarFormProperties[fields[i].Name] {
 			return true
@@ -18,8 +18,8 @@ func hasShadowingField(fields ask.Fields) bool {
 	return false
 }
 
-// hasShadowingPart reports the same of a form's parts.
-func hasShadowingPart(f *form.Part) bool {
+// HasShadowingPart reports the same of a form's parts.
+func HasShadowingPart(f *form.Part) bool {
 	for _, p := range f.Parts {
 		if datastarFormProperties[p.Input] {
 			return true

@@ -1,4 +1,4 @@
-package ui
+package controls
 
 import (
 	"slices"
@@ -19,7 +19,7 @@ type fieldProblem struct {
 }
 
 // problems returns the field's errors, each of which is said once.
-func (c *formControl) problems() []fieldProblem {
+func (c *Control) problems() []fieldProblem {
 	var list []fieldProblem
 	for _, e := range c.errors {
 		if p := c.problem(e); !slices.Contains(list, p) {
@@ -30,7 +30,7 @@ func (c *formControl) problems() []fieldProblem {
 }
 
 // errorSentences returns the field's errors in sentences.
-func (c *formControl) errorSentences() []string {
+func (c *Control) errorSentences() []string {
 	var sentences []string
 	for _, p := range c.problems() {
 		sentences = append(sentences, p.sentence)
@@ -38,7 +38,7 @@ func (c *formControl) errorSentences() []string {
 	return sentences
 }
 
-func (c *formControl) problem(e generators.FieldError) fieldProblem {
+func (c *Control) problem(e generators.FieldError) fieldProblem {
 	rules := c.rules()
 	switch {
 	case c.Kind == form.Choice && c.Variant < 0 && isMissing(e):
@@ -66,7 +66,7 @@ func (c *formControl) problem(e generators.FieldError) fieldProblem {
 		return fieldProblem{"Enter " + c.nounOfFormat(e) + ", such as " + example, false}
 	}
 	label := quoteSentence(c.Label())
-	if c.labelledBy != "" {
+	if c.LabelledBy != "" {
 		label = answerLabel
 	}
 	return fieldProblem{strings.TrimSuffix(e.Sentence(label), "."), e.Message == c.PatternHint}
@@ -86,14 +86,14 @@ func describeCount(e generators.FieldError) string {
 }
 
 // numberNoun returns the number to enter: "an age from 18 to 120".
-func (c *formControl) numberNoun(e generators.FieldError) string {
+func (c *Control) numberNoun(e generators.FieldError) string {
 	noun := c.noun()
-	if c.labelledBy != "" {
+	if c.LabelledBy != "" {
 		noun = "a number"
 	}
 	rules := c.rules()
 	name := nounOf(c.Label())
-	many := c.labelledBy == "" && isPlural(name)
+	many := c.LabelledBy == "" && isPlural(name)
 	switch {
 	case strings.Contains(e.Message, "whole number") && many:
 		noun = "a whole number of " + name
@@ -114,18 +114,18 @@ func (c *formControl) numberNoun(e generators.FieldError) string {
 }
 
 // nounOfFormat returns what an error of a format asks for: "an email address".
-func (c *formControl) nounOfFormat(e generators.FieldError) string {
+func (c *Control) nounOfFormat(e generators.FieldError) string {
 	noun, _, _ := strings.Cut(strings.TrimPrefix(e.Message, "must be "), ", such as ")
-	if label := c.noun(); c.labelledBy == "" && !strings.Contains(label, "“") && c.Format != ask.FormatTime {
+	if label := c.noun(); c.LabelledBy == "" && !strings.Contains(label, "“") && c.Format != ask.FormatTime {
 		return label
 	}
 	return noun
 }
 
 // countedNoun returns how many choices to make: "1 or 2 topics".
-func (c *formControl) countedNoun() string {
+func (c *Control) countedNoun() string {
 	name := nounOf(c.Label())
-	if c.labelledBy != "" {
+	if c.LabelledBy != "" {
 		name = ""
 	}
 	switch {
@@ -133,16 +133,16 @@ func (c *formControl) countedNoun() string {
 		if c.MinItems == 1 && c.MaxItems == 0 {
 			return "one or more " + name
 		}
-		return formatRange(c.MinItems, c.MaxItems, name, name)
+		return FormatRange(c.MinItems, c.MaxItems, name, name)
 	case name != "":
-		return formatRange(c.MinItems, c.MaxItems, "choice", "choices") + " under “" + c.Label() + "”"
+		return FormatRange(c.MinItems, c.MaxItems, "choice", "choices") + " under “" + c.Label() + "”"
 	}
-	return formatRange(c.MinItems, c.MaxItems, "answer", "answers")
+	return FormatRange(c.MinItems, c.MaxItems, "answer", "answers")
 }
 
 // noun returns what to enter or choose: "a name", "an answer".
-func (c *formControl) noun() string {
-	if c.labelledBy != "" {
+func (c *Control) noun() string {
+	if c.LabelledBy != "" {
 		return "an answer"
 	}
 	name := nounOf(c.Label())
@@ -214,7 +214,7 @@ func startsWithVowelSound(noun string) bool {
 
 // errorHeading says how many fields, or problems if some belong to no field, the
 // person must fix; empty if there are none.
-func errorHeading(list []*formControl, other, files []string) string {
+func errorHeading(list []*Control, other, files []string) string {
 	n := len(everyError(list))
 	if len(files) > 0 {
 		n++
@@ -228,8 +228,8 @@ func errorHeading(list []*formControl, other, files []string) string {
 	return ""
 }
 
-// fileSentence returns an error in the uploaded files as a sentence.
-func fileSentence(e generators.FieldError) string {
+// FileSentence returns an error in the uploaded files as a sentence.
+func FileSentence(e generators.FieldError) string {
 	if strings.HasPrefix(e.Message, "is required") {
 		return "Choose a file"
 	}

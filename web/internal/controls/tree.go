@@ -1,4 +1,4 @@
-package ui
+package controls
 
 import (
 	"cmp"
@@ -11,19 +11,19 @@ import (
 	"github.com/photon-beam/beam/internal/form"
 )
 
-// newFormControls prepares a form's parts. The ids of their elements begin with prefix.
+// New prepares a form's parts. The ids of their elements begin with prefix.
 // Rest are the errors that belong to no part.
-func newFormControls(prefix string, parts []*form.Part, errs []generators.FieldError) (list []*formControl, rest []generators.FieldError) {
-	list = make([]*formControl, len(parts))
+func New(prefix string, parts []*form.Part, errs []generators.FieldError) (list []*Control, rest []generators.FieldError) {
+	list = make([]*Control, len(parts))
 	for i, p := range parts {
-		c := &formControl{Part: p, id: prefix + "-" + strconv.Itoa(i), widget: widgetOf(p)}
+		c := &Control{Part: p, id: prefix + "-" + strconv.Itoa(i), widget: widgetOf(p)}
 		var own []generators.FieldError
 		own, errs = splitErrors(c, errs)
 		var whole []generators.FieldError
 		if p.Kind == form.Choice && len(p.Parts) > 0 && p.Parts[0].Kind != form.Control { // not of the variant
 			whole, own = splitWhole(p.Pointer, own)
 		}
-		c.parts, c.errors = newFormControls(c.id, p.Parts, own)
+		c.parts, c.errors = New(c.id, p.Parts, own)
 		c.errors = append(whole, c.errors...)
 		for _, part := range c.parts {
 			part.named = p.Kind == form.Map
@@ -34,7 +34,7 @@ func newFormControls(prefix string, parts []*form.Part, errs []generators.FieldE
 }
 
 // splitErrors returns the errors that belong to a part or one within it, and the others.
-func splitErrors(c *formControl, errs []generators.FieldError) (own, others []generators.FieldError) {
+func splitErrors(c *Control, errs []generators.FieldError) (own, others []generators.FieldError) {
 	for _, e := range errs {
 		if isWithin(c, e.Path) {
 			own = append(own, e)
@@ -59,7 +59,7 @@ func splitWhole(pointer string, errs []generators.FieldError) (whole, others []g
 
 // isWithin reports whether a value is the part's or within it. The members that an object
 // has without a property have the object's own pointer.
-func isWithin(c *formControl, pointer string) bool {
+func isWithin(c *Control, pointer string) bool {
 	if c.IsOthers() {
 		for _, row := range c.Parts {
 			if pointer == row.Pointer || strings.HasPrefix(pointer, row.Pointer+"/") {
@@ -71,8 +71,8 @@ func isWithin(c *formControl, pointer string) bool {
 	return pointer != "" && (pointer == c.Pointer || strings.HasPrefix(pointer, c.Pointer+"/"))
 }
 
-// setWithin says of each part what it is part of.
-func setWithin(list []*formControl, prefix string) {
+// SetWithin says of each part what it is part of.
+func SetWithin(list []*Control, prefix string) {
 	for _, c := range list {
 		c.within = prefix
 		next := prefix + c.Label() + " › "
@@ -83,20 +83,20 @@ func setWithin(list []*formControl, prefix string) {
 			switch {
 			case c.Kind == form.Choice: // the variant is the part itself
 				part.within = prefix
-				setWithin(part.parts, next)
+				SetWithin(part.parts, next)
 			case c.Kind == form.List && part.Kind == form.Control: // its label says it
-				setWithin([]*formControl{part}, prefix)
+				SetWithin([]*Control{part}, prefix)
 			default:
-				setWithin([]*formControl{part}, next)
+				SetWithin([]*Control{part}, next)
 			}
 		}
 	}
 }
 
-// setEditURL lets buttons change the parts, and marks the one that has the focus.
-func setEditURL(list []*formControl, url templ.SafeURL, focus form.Focus) {
+// SetEditURL lets buttons change the parts, and marks the one that has the focus.
+func SetEditURL(list []*Control, url templ.SafeURL, focus form.Focus) {
 	for _, c := range list {
-		if c.editURL = url; c.Input == focus.Input && (focus != form.Focus{}) {
+		if c.EditURL = url; c.Input == focus.Input && (focus != form.Focus{}) {
 			c.focus = focus.Button
 			if focus.Button == "" && c.named {
 				c.focus = "key"
@@ -105,12 +105,12 @@ func setEditURL(list []*formControl, url templ.SafeURL, focus form.Focus) {
 			}
 			focus = form.Focus{} // a variant has the same input
 		}
-		setEditURL(c.parts, url, focus)
+		SetEditURL(c.parts, url, focus)
 	}
 }
 
 // focusFirst gives the focus to the first control of a part, or else to its button.
-func (c *formControl) focusFirst() bool {
+func (c *Control) focusFirst() bool {
 	switch c.Kind {
 	case form.Control, form.JSON, form.Choice:
 		c.focus = "control"
@@ -128,8 +128,8 @@ func (c *formControl) focusFirst() bool {
 }
 
 // everyError returns the parts with errors, in the order of the page.
-func everyError(list []*formControl) []*formControl {
-	var all []*formControl
+func everyError(list []*Control) []*Control {
+	var all []*Control
 	for _, c := range list {
 		if c.hasErrors() {
 			all = append(all, c)
@@ -139,8 +139,8 @@ func everyError(list []*formControl) []*formControl {
 	return all
 }
 
-// generalErrors returns errors that belong to no field, in sentences.
-func generalErrors(errs []generators.FieldError) []string {
+// Sentences returns errors that belong to no field, in sentences.
+func Sentences(errs []generators.FieldError) []string {
 	var other []string
 	for _, e := range errs {
 		other = append(other, e.Sentence(e.Field()))
@@ -149,7 +149,7 @@ func generalErrors(errs []generators.FieldError) []string {
 }
 
 // addLabel returns what a button adds to the rows.
-func (c *formControl) addLabel() string {
+func (c *Control) addLabel() string {
 	if c.IsOthers() {
 		return "field"
 	}
@@ -160,7 +160,7 @@ func (c *formControl) addLabel() string {
 func inSentence(label string) string { return cmp.Or(nounOf(label), label) }
 
 // shownLabel returns the label beside the control: the name of a named value is beside it.
-func (c *formControl) shownLabel() string {
+func (c *Control) shownLabel() string {
 	if c.named {
 		return "Value"
 	}
@@ -168,7 +168,7 @@ func (c *formControl) shownLabel() string {
 }
 
 // rowLabel returns what a button removes.
-func (c *formControl) rowLabel(row *formControl) string {
+func (c *Control) rowLabel(row *Control) string {
 	if c.Kind == form.Map {
 		return strings.TrimSpace(c.addLabel() + " " + row.Name)
 	}

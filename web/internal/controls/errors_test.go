@@ -1,4 +1,4 @@
-package ui
+package controls
 
 import (
 	"encoding/json"
@@ -6,9 +6,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/a-h/templ"
+
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
-	"github.com/photon-beam/beam/internal/engine"
 	"github.com/photon-beam/beam/internal/form"
 )
 
@@ -68,18 +69,6 @@ func TestErrorsSayWhatToDo(t *testing.T) {
 	}
 }
 
-// TestQuestionsAreTheirFieldsLabels checks the errors of a question's only field.
-func TestQuestionsAreTheirFieldsLabels(t *testing.T) {
-	for kind, want := range map[string]string{"text": "Enter an answer", "select": "Choose an answer"} {
-		var o engine.OpenAsk
-		o.Question = questions()[kind]
-		v := newAskView(o, []generators.FieldError{generators.At(o.Question.Fields[0].Name, "is required")}, nil)
-		if got := v.controls[0].errorSentences(); !slices.Equal(got, []string{want}) {
-			t.Errorf("%s: %q, want %q", kind, got, want)
-		}
-	}
-}
-
 // TestNoChoice checks that no choice is one only where there is no default.
 func TestNoChoice(t *testing.T) {
 	for _, n := range []int{2, maxRadios + 1} {
@@ -89,7 +78,7 @@ func TestNoChoice(t *testing.T) {
 		}
 		for def, want := range map[string]bool{"": true, `"b"`: false} {
 			f.Default = json.RawMessage(def)
-			html := renderHTML(t, formField(flatControl(ask.Fields{f}, nil)))
+			html := renderHTML(t, Field(flatControl(ask.Fields{f}, nil)))
 			if got := strings.Contains(html, "No choice"); got != want {
 				t.Errorf("%d choices, default %s: %v, want %v", n, def, got, want)
 			}
@@ -97,8 +86,25 @@ func TestNoChoice(t *testing.T) {
 	}
 }
 
+func TestSteps(t *testing.T) {
+	for _, tt := range []struct{ lo, step, want float64 }{{1, 2, 2}, {0, 0.5, 0}, {-3, 2, -2}, {5, 0, 5}, {4, 2, 4}} {
+		if got := alignUp(tt.lo, tt.step); got != tt.want {
+			t.Errorf("alignUp(%v, %v) = %v, want %v", tt.lo, tt.step, got, tt.want)
+		}
+	}
+}
+
+func renderHTML(t *testing.T, c templ.Component) string {
+	t.Helper()
+	var b strings.Builder
+	if err := c.Render(t.Context(), &b); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
 // flatControl returns the first control of a flat form.
-func flatControl(fields ask.Fields, errs []generators.FieldError) *formControl {
-	list, _ := newFormControls("in", form.FromFields(fields, nil).Parts, errs)
+func flatControl(fields ask.Fields, errs []generators.FieldError) *Control {
+	list, _ := New("in", form.FromFields(fields, nil).Parts, errs)
 	return list[0]
 }

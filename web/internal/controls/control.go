@@ -1,4 +1,8 @@
-package ui
+// Package controls renders the parts of forms: labels, controls, hints, and errors that say what
+// to do.
+package controls
+
+//go:generate go tool templ generate -path .
 
 import (
 	"slices"
@@ -13,18 +17,18 @@ import (
 	"github.com/photon-beam/beam/internal/form"
 )
 
-// A formControl is a part of a form prepared for rendering.
-type formControl struct {
+// A Control is a part of a form prepared for rendering.
+type Control struct {
 	*form.Part
 	id         string
 	widget     string // see widgetOf
 	errors     []generators.FieldError
-	labelledBy string         // the id of the element that labels it, if not its own label
-	parts      []*formControl // of a part that has parts
-	named      bool           // its name is filled in beside it
-	within     string         // what it is part of, for errors
-	// editURL is where buttons post that change the form's parts; empty if it has none.
-	editURL templ.SafeURL
+	LabelledBy string     // the id of the element that labels it, if not its own label
+	parts      []*Control // of a part that has parts
+	named      bool       // its name is filled in beside it
+	within     string     // what it is part of, for errors
+	// EditURL is where buttons post that change the form's parts; empty if it has none.
+	EditURL templ.SafeURL
 	focus   string // the button, or "control", that has the focus
 }
 
@@ -46,12 +50,12 @@ const maxRadios = 6
 const maxUnfilteredSelect = 20
 
 // needsFilter reports whether there are enough choices to need a filter.
-func (c *formControl) needsFilter() bool {
+func (c *Control) needsFilter() bool {
 	return c.widget == checkboxes && len(c.Choices) > maxRadios || c.widget == selectWidget && len(c.Choices) > maxUnfilteredSelect
 }
 
 // alwaysHasValue reports whether the person changes a default rather than chooses or not.
-func (c *formControl) alwaysHasValue() bool {
+func (c *Control) alwaysHasValue() bool {
 	return (c.widget == radios || c.widget == selectWidget) && len(c.Default) > 0 && len(c.Values) > 0 && c.value() != ""
 }
 
@@ -94,7 +98,7 @@ func widgetOf(f *form.Part) string {
 
 // timestamp returns the value of a datetime-local control if it is an RFC 3339 time,
 // which the page converts to the browser's time zone; else empty.
-func (c *formControl) timestamp() string {
+func (c *Control) timestamp() string {
 	if c.widget != "datetime-local" || len(c.Values) == 0 {
 		return ""
 	}
@@ -114,7 +118,7 @@ func datetimeLocal(rfc3339 string) string {
 	return t.UTC().Format("2006-01-02T15:04")
 }
 
-func (c *formControl) value() string {
+func (c *Control) value() string {
 	if len(c.Values) == 0 {
 		return ""
 	}
@@ -124,9 +128,9 @@ func (c *formControl) value() string {
 	return c.Values[len(c.Values)-1]
 }
 
-func (c *formControl) hasValue(value string) bool { return slices.Contains(c.Values, value) }
+func (c *Control) hasValue(value string) bool { return slices.Contains(c.Values, value) }
 
-func (c *formControl) isChecked() bool {
+func (c *Control) isChecked() bool {
 	switch c.value() {
 	case "", "off", "false":
 		return false
@@ -135,10 +139,10 @@ func (c *formControl) isChecked() bool {
 }
 
 // choiceID returns the id of one of the field's choices.
-func (c *formControl) choiceID(n int) string { return c.id + "-" + strconv.Itoa(n) }
+func (c *Control) choiceID(n int) string { return c.id + "-" + strconv.Itoa(n) }
 
 // describedBy returns the ids of the elements that describe the field.
-func (c *formControl) describedBy() string {
+func (c *Control) describedBy() string {
 	var ids []string
 	if c.Description != "" {
 		ids = append(ids, c.id+"-about")
@@ -166,4 +170,4 @@ func quoteSentence(label string) string {
 	return label
 }
 
-func (c *formControl) hasErrors() bool { return len(c.errors) > 0 }
+func (c *Control) hasErrors() bool { return len(c.errors) > 0 }

@@ -1,4 +1,4 @@
-package ui
+package controls
 
 import (
 	"fmt"
@@ -13,7 +13,7 @@ import (
 )
 
 // hint describes the field's rules, unless one of its errors does.
-func (c *formControl) hint() string {
+func (c *Control) hint() string {
 	if slices.ContainsFunc(c.problems(), func(p fieldProblem) bool { return p.statesRules }) {
 		return ""
 	}
@@ -21,8 +21,8 @@ func (c *formControl) hint() string {
 }
 
 // rulesHint describes the field's rules.
-func (c *formControl) rulesHint() string {
-	text := capitalize(c.rules())
+func (c *Control) rulesHint() string {
+	text := Capitalize(c.rules())
 	switch {
 	case c.Example == "":
 		return text
@@ -33,13 +33,13 @@ func (c *formControl) rulesHint() string {
 }
 
 // rules describes the field's rules, as part of a sentence.
-func (c *formControl) rules() string {
+func (c *Control) rules() string {
 	var parts []string
 	add := func(format string, args ...any) { parts = append(parts, fmt.Sprintf(format, args...)) }
 	if s := c.lengthRule(); s != "" {
 		add("%s", s)
 	}
-	if s := formatRange(c.MinItems, c.MaxItems, "choice", "choices"); s != "" && c.Type == "array" {
+	if s := FormatRange(c.MinItems, c.MaxItems, "choice", "choices"); s != "" && c.Type == "array" {
 		add("%s", s)
 	}
 	switch lo, hi := c.Minimum, c.Maximum; {
@@ -73,8 +73,8 @@ func (c *formControl) rules() string {
 	return strings.Join(parts, ", ")
 }
 
-func (c *formControl) lengthRule() string {
-	return formatRange(c.MinLength, c.MaxLength, "character", "characters")
+func (c *Control) lengthRule() string {
+	return FormatRange(c.MinLength, c.MaxLength, "character", "characters")
 }
 
 func formatBound(s string) string {
@@ -84,7 +84,7 @@ func formatBound(s string) string {
 	return s
 }
 
-func formatRange(lo, hi int, one, many string) string {
+func FormatRange(lo, hi int, one, many string) string {
 	switch {
 	case lo > 0 && hi > 0 && lo == hi:
 		return humanize.CountOf(lo, one, many)
@@ -101,7 +101,7 @@ func formatRange(lo, hi int, one, many string) string {
 }
 
 // boundAttributes returns the attributes for the bounds of an <input>.
-func (c *formControl) boundAttributes() map[string]any {
+func (c *Control) boundAttributes() map[string]any {
 	a := map[string]any{}
 	switch c.widget {
 	case "number":
@@ -133,7 +133,7 @@ func (c *formControl) boundAttributes() map[string]any {
 	return a
 }
 
-func (c *formControl) addNumberBounds(a map[string]any) {
+func (c *Control) addNumberBounds(a map[string]any) {
 	a["inputmode"] = "decimal"
 	a["step"] = "any"
 	step := 0.0
