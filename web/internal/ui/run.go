@@ -7,8 +7,6 @@ import (
 	"fmt"
 	"net/url"
 
-	"github.com/a-h/templ"
-
 	"github.com/photon-beam/beam/internal/engine"
 	"github.com/photon-beam/beam/internal/humanize"
 	"github.com/photon-beam/beam/web/internal/medium"
@@ -50,21 +48,21 @@ func rerunArguments(r *timeline.Run) string {
 
 // editURL returns the URL of the photon's form with the run's input filled in; empty if there
 // is none.
-func editURL(ctx context.Context, r *timeline.Run) templ.SafeURL {
+func editURL(ctx context.Context, r *timeline.Run) string {
 	var args map[string]json.RawMessage
 	if !r.LargeArgs && (json.Unmarshal(r.Args, &args) != nil || len(args) == 0) {
 		return ""
 	}
-	return photonURL(ctx, r.Photon) + templ.SafeURL("?"+url.Values{"beam:from": {r.ID}}.Encode())
+	return site(ctx).Photon(r.Photon) + "?" + url.Values{"beam:from": {r.ID}}.Encode()
 }
 
 // askOnRunURL returns the address of an open question's form on its run's page.
-func askOnRunURL(ctx context.Context, r *timeline.Run, a *timeline.Ask) templ.SafeURL {
+func askOnRunURL(ctx context.Context, r *timeline.Run, a *timeline.Ask) string {
 	switch form := fragmentURL(askElementID(a.ID)); {
 	case medium.Of(ctx) == medium.Export:
 		return ""
 	case r.IsWindow():
-		return runURL(ctx, a.Run) + form
+		return site(ctx).Run(a.Run) + form
 	default:
 		return form
 	}

@@ -89,9 +89,9 @@ func startForm(v *startView) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		var templ_7745c5c3_Var5 templ.SafeURL
-		templ_7745c5c3_Var5, templ_7745c5c3_Err = templ.JoinURLErrs(startRunURL(ctx, v.Name))
+		templ_7745c5c3_Var5, templ_7745c5c3_Err = templ.JoinURLErrs(site(ctx).StartRun(v.Name))
 		if templ_7745c5c3_Err != nil {
-			return templ.Error{Err: templ_7745c5c3_Err, FileName: `start_form.templ`, Line: 16, Col: 115}
+			return templ.Error{Err: templ_7745c5c3_Err, FileName: `start_form.templ`, Line: 16, Col: 117}
 		}
 		_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var5))
 		if templ_7745c5c3_Err != nil {

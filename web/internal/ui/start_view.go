@@ -9,7 +9,6 @@ import (
 
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/form"
-	"github.com/photon-beam/beam/internal/links"
 	"github.com/photon-beam/beam/web/internal/controls"
 )
 
@@ -30,7 +29,7 @@ type placedError struct {
 }
 
 func newStartView(ctx context.Context, p PhotonPage) *startView {
-	v := &startView{PhotonPage: p, editURL: templ.SafeURL(links.FromContext(ctx).EditForm(p.Name))}
+	v := &startView{PhotonPage: p, editURL: templ.SafeURL(site(ctx).EditForm(p.Name))}
 	var rest []generators.FieldError
 	v.root = &controls.Control{Part: p.Form, EditURL: v.editURL}
 	v.list, rest = controls.New("in", p.Form.Parts, p.Errors)
