@@ -70,7 +70,7 @@ func (h *Handlers) Events(w http.ResponseWriter, r *http.Request, caller generat
 	info, err := h.Engine.Info(caller, id)
 	switch {
 	case errors.Is(err, engine.ErrRunNotFound) && request.IsDatastar(r):
-		return h.Pages.Render(w, r, http.StatusOK, ui.RunGone(id))
+		return h.Pages.Render(w, r, http.StatusOK, ui.RunGone())
 	case errors.Is(err, engine.ErrForbidden) && request.IsDatastar(r):
 		return h.Pages.Render(w, r, http.StatusOK, ui.RunForbidden())
 	}

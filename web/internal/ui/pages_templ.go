@@ -849,7 +849,7 @@ func Runs(c Chrome, p RunsPage) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = queryUpdates(c, "runs").Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = updates(c, queryUpdatesExpression(ctx, "runs")).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -1183,7 +1183,7 @@ func Inbox(c Chrome, p InboxPage) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = queryUpdates(c, "asks").Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = updates(c, queryUpdatesExpression(ctx, "asks")).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
