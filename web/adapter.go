@@ -9,7 +9,6 @@ import (
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/callers"
 	"github.com/photon-beam/beam/internal/engine"
-	"github.com/photon-beam/beam/internal/links"
 	"github.com/photon-beam/beam/web/internal/access"
 	"github.com/photon-beam/beam/web/internal/asks"
 	"github.com/photon-beam/beam/web/internal/login"
@@ -33,7 +32,6 @@ type adapter struct {
 	trail   *access.Trail
 	login   *login.Handlers
 	site    *site.Site
-	links   links.Base
 	pages   *page.Renderer
 	logger  *slog.Logger
 }
@@ -48,7 +46,7 @@ func (a *adapter) authenticated(h callerHandler) http.Handler {
 		if errors.Is(err, callers.ErrSignInRequired) && isPage {
 			to := a.site.RequestPath(r)
 			a.callers.Sessions.SaveReturnPath(w, r, to)
-			http.Redirect(w, r, a.links.LoginThen(to), http.StatusSeeOther)
+			http.Redirect(w, r, a.site.Path.LoginThen(to), http.StatusSeeOther)
 			return nil
 		}
 		if err != nil {
@@ -162,20 +160,20 @@ func (a *adapter) linkFromError(r *http.Request, caller generators.Caller) ui.Li
 	if caller.ID == "" {
 		switch {
 		case a.callers.RequiresSignIn && r.URL.Path != "/login":
-			return ui.Link{URL: a.links.Login(), Text: "Sign in"}
+			return ui.Link{URL: a.site.Path.Login(), Text: "Sign in"}
 		case a.callers.OwnSignIn: // the other program knows how
 			return ui.Link{}
 		}
 	}
 	switch area, _, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/"), "/"); area {
 	case "runs":
-		return ui.Link{URL: a.links.Runs(), Text: "Show all runs"}
+		return ui.Link{URL: a.site.Path.Runs(), Text: "Show all runs"}
 	case "asks":
-		return ui.Link{URL: a.links.Inbox(), Text: "Show all questions"}
+		return ui.Link{URL: a.site.Path.Inbox(), Text: "Show all questions"}
 	case "docs":
-		return ui.Link{URL: a.links.Docs(), Text: "Show all documents"}
+		return ui.Link{URL: a.site.Path.Docs(), Text: "Show all documents"}
 	}
-	return ui.Link{URL: a.links.Home(), Text: "Show all photons"}
+	return ui.Link{URL: a.site.Path.Home(), Text: "Show all photons"}
 }
 
 type errorJSON struct {

@@ -1,10 +1,8 @@
 package web
 
 import (
-	"net/http"
 	"slices"
 
-	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/signin"
 	"github.com/photon-beam/beam/internal/users"
 	"github.com/photon-beam/beam/web/identity"
@@ -20,7 +18,6 @@ import (
 	"github.com/photon-beam/beam/web/internal/site"
 	"github.com/photon-beam/beam/web/internal/stream"
 	"github.com/photon-beam/beam/web/internal/timeline"
-	"github.com/photon-beam/beam/web/internal/ui"
 	"github.com/photon-beam/beam/web/internal/upstreams"
 	"github.com/photon-beam/beam/web/internal/wire"
 )
@@ -46,53 +43,89 @@ type parts struct {
 	mcp        *mcpEndpoint
 }
 
-func newParts(c *Config) *parts {
-	known, trail := newCallers(c)
-	p := &parts{site: newSite(c, known.LocalOnly())}
-	path := c.Site.Path
-	photonList, runList := lists.NewPhotons(c.Engine), lists.NewRuns(c.Engine, c.Photons)
-	pages := &page.Renderer{
-		Engine: c.Engine, Callers: known, Photons: photonList, Runs: runList, Links: path,
+// shared is what the parts share.
+type shared struct {
+	*Config
+	callers  *access.Callers
+	trail    *access.Trail
+	site     *site.Site
+	photons  *lists.Photons
+	runs     *lists.Runs
+	pages    *page.Renderer
+	loader   *timeline.Loader
+	messages *wire.Runs
+	pending  *stream.Pending
+}
+
+func newShared(c *Config) *shared {
+	s := &shared{
+		Config: c, photons: lists.NewPhotons(c.Engine), runs: lists.NewRuns(c.Engine, c.Photons),
+		messages: &wire.Runs{Engine: c.Engine, Photons: c.Photons}, pending: new(stream.Pending),
+	}
+	s.callers, s.trail = newCallers(c)
+	s.site = newSite(c, s.callers.LocalOnly())
+	s.pages = &page.Renderer{
+		Engine: c.Engine, Callers: s.callers, Photons: s.photons, Runs: s.runs, Links: c.Site.Path,
 		SignInCommand: c.SignInCommand, HasUpstreams: c.Upstreams != nil, Logger: c.Logger,
 	}
-	loader := &timeline.Loader{Engine: c.Engine, Models: c.Sampling.Models(), Upstream: func(photon string) string {
+	s.loader = &timeline.Loader{Engine: c.Engine, Models: c.Sampling.Models(), Upstream: func(photon string) string {
 		if p, ok := c.Photons.Lookup(photon); ok {
 			return lists.UpstreamOf(p)
 		}
 		return "" // there is no such photon now
 	}}
-	messages := &wire.Runs{Engine: c.Engine, Photons: c.Photons}
-	pending := new(stream.Pending)
-	views := &asks.Views{Engine: c.Engine, Loader: loader, Sampling: c.Sampling, OwnSignIn: known.OwnSignIn, Links: path, Pages: pages, Logger: c.Logger}
-	p.asks, p.answers = &asks.Handlers{Views: views}, &asks.Answers{Views: views, Pending: pending}
-	if c.Sampling != nil {
-		p.sampling = &asks.Sampling{Views: views, Pending: pending}
+	return s
+}
+
+func newParts(c *Config) *parts {
+	s := newShared(c)
+	path := c.Site.Path
+	p := &parts{
+		site: s.site,
+		photons: &photons.Handlers{
+			Engine: c.Engine, Lists: s.photons, Callers: s.callers, Clients: c.MCP, Upstreams: c.Upstreams, Program: c.Program, Site: s.site, Pages: s.pages,
+		},
+		runs:       &runs.Handlers{Engine: c.Engine, Lists: s.runs, Loader: s.loader, Messages: s.messages, Site: s.site, Pages: s.pages, Logger: c.Logger},
+		contents:   content.New(c.Engine, path, s.pages),
+		documents:  &manual.Handlers{Links: path, Pages: s.pages},
+		settings:   &settings{version: c.Version, clients: c.MCP, site: s.site, pages: s.pages},
+		monitoring: &monitoring{engine: c.Engine, callers: s.callers, metrics: c.Metrics, checkReady: c.Ready, logger: c.Logger},
 	}
-	p.runs = &runs.Handlers{Engine: c.Engine, Lists: runList, Loader: loader, Messages: messages, Site: p.site, Links: path, Pages: pages, Logger: c.Logger}
+	p.finder = &finder{engine: c.Engine, photons: s.photons, runs: s.runs, documents: p.documents, hasModels: c.Sampling != nil, links: path, renderer: s.pages}
+	p.addAsks(s)
 	if c.Upstreams != nil {
-		p.upstreams = &upstreams.Handlers{Servers: c.Upstreams, Links: path, Pages: pages}
+		p.upstreams = &upstreams.Handlers{Servers: c.Upstreams, Links: path, Pages: s.pages}
 	}
 	p.streams = stream.New(stream.Config{
-		Engine: c.Engine, Callers: known, Loader: loader, Messages: messages, Pending: pending, Budget: c.Streams,
-		Lists: p.updatedLists(), Site: p.site, Pages: pages, Logger: c.Logger,
+		Engine: c.Engine, Callers: s.callers, Loader: s.loader, Messages: s.messages, Pending: s.pending, Budget: c.Streams,
+		Lists: p.updatedLists(), Site: s.site, Pages: s.pages, Logger: c.Logger,
 	})
-	p.photons = &photons.Handlers{
-		Engine: c.Engine, Lists: photonList, Callers: known, Clients: c.MCP, Upstreams: c.Upstreams, Program: c.Program, Site: p.site, Links: path, Pages: pages,
-	}
-	p.contents = content.New(c.Engine, path, pages)
-	p.documents = &manual.Handlers{Links: path, Pages: pages}
-	p.login = &login.Handlers{Engine: c.Engine, Callers: known, Trail: trail, OpenID: c.OpenID, Links: path, Pages: pages, Disconnect: p.streams.Disconnect, Logger: c.Logger}
-	p.finder = &finder{engine: c.Engine, photons: photonList, runs: runList, documents: p.documents, hasModels: c.Sampling != nil, links: path, renderer: pages}
-	p.settings = &settings{version: c.Version, clients: c.MCP, site: p.site, links: path, pages: pages}
-	p.monitoring = &monitoring{engine: c.Engine, callers: known, metrics: c.Metrics, checkReady: c.Ready, logger: c.Logger}
-	p.adapter = &adapter{callers: known, trail: trail, login: p.login, site: p.site, links: path, pages: pages, logger: c.Logger}
+	p.addLogin(s)
 	if c.MCP != nil {
-		p.mcp = &mcpEndpoint{handler: c.MCP, site: p.site}
-	}
-	if c.OAuth != nil {
-		p.adapter.clients = &access.Clients{Callers: known, Verifier: c.OAuth, Trail: trail, Site: c.Site}
+		p.mcp = &mcpEndpoint{handler: c.MCP, site: s.site}
 	}
 	return p
+}
+
+func (p *parts) addAsks(s *shared) {
+	views := &asks.Views{
+		Engine: s.Engine, Loader: s.loader, Sampling: s.Sampling, OwnSignIn: s.callers.OwnSignIn, Links: s.Site.Path, Pages: s.pages, Logger: s.Logger,
+	}
+	p.asks, p.answers = &asks.Handlers{Views: views}, &asks.Answers{Views: views, Pending: s.pending}
+	if s.Sampling != nil {
+		p.sampling = &asks.Sampling{Views: views, Pending: s.pending}
+	}
+}
+
+// addLogin adds what finds out who sends a request.
+func (p *parts) addLogin(s *shared) {
+	p.login = &login.Handlers{
+		Engine: s.Engine, Callers: s.callers, Trail: s.trail, OpenID: s.OpenID, Links: s.Site.Path, Pages: s.pages, Disconnect: p.streams.Disconnect, Logger: s.Logger,
+	}
+	p.adapter = &adapter{callers: s.callers, trail: s.trail, login: p.login, site: s.site, pages: s.pages, logger: s.Logger}
+	if s.OAuth != nil {
+		p.adapter.clients = &access.Clients{Callers: s.callers, Verifier: s.OAuth, Trail: s.trail, Site: s.Site}
+	}
 }
 
 func newSite(c *Config, localOnly bool) *site.Site {
@@ -134,7 +167,7 @@ func usersOrNil(s *users.Store) identity.Users {
 // those of the page's own query; the page of one question has just that.
 func (p *parts) updatedLists() map[string]stream.List {
 	return map[string]stream.List{
-		"home":      {Patches: func(*http.Request, generators.Caller) func() []ui.Patch { return func() []ui.Patch { return nil } }},
+		"home":      {}, // it has none
 		"runs":      {Patches: p.runs.Patches},
 		"asks":      {Patches: p.asks.ListPatches},
 		"ask":       {Patches: p.asks.Patches},

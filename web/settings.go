@@ -20,7 +20,6 @@ type settings struct {
 	version string
 	clients photons.Clients // nil if the MCP endpoint isn't served
 	site    *site.Site
-	links   links.Base
 	pages   *page.Renderer
 }
 
@@ -41,7 +40,7 @@ func (h *settings) change(w http.ResponseWriter, r *http.Request, _ generators.C
 		return err
 	}
 	theme := r.PostForm.Get("theme")
-	cookie := &http.Cookie{Name: page.ThemeCookie, Value: theme, Path: string(h.links) + "/", MaxAge: 365 * 24 * 60 * 60, HttpOnly: true, SameSite: http.SameSiteLaxMode, Secure: r.TLS != nil}
+	cookie := &http.Cookie{Name: page.ThemeCookie, Value: theme, Path: string(h.site.Path) + "/", MaxAge: 365 * 24 * 60 * 60, HttpOnly: true, SameSite: http.SameSiteLaxMode, Secure: r.TLS != nil}
 	switch theme {
 	case "light", "dark":
 	case "system":
@@ -50,5 +49,5 @@ func (h *settings) change(w http.ResponseWriter, r *http.Request, _ generators.C
 		return problem.Errorf(http.StatusBadRequest, "The field theme must be system, light or dark.")
 	}
 	http.SetCookie(w, cookie)
-	return response.RedirectOrAccept(w, r, h.links.Settings())
+	return response.RedirectOrAccept(w, r, h.site.Path.Settings())
 }

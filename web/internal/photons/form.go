@@ -109,6 +109,6 @@ func (h *Handlers) EditForm(w http.ResponseWriter, r *http.Request, caller gener
 
 // EditedForm leads from the address of a changed form to the photon's page.
 func (h *Handlers) EditedForm(w http.ResponseWriter, r *http.Request, _ generators.Caller) error {
-	http.Redirect(w, r, h.Links.Photon(r.PathValue("name")), http.StatusSeeOther)
+	http.Redirect(w, r, h.Site.Path.Photon(r.PathValue("name")), http.StatusSeeOther)
 	return nil
 }

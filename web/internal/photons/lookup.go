@@ -22,14 +22,14 @@ func (h *Handlers) lookup(r *http.Request, caller generators.Caller) (*generator
 	if !ok || !mayOperate && !h.Lists.Of(caller).HasServer(server) {
 		return nil, engine.ErrPhotonNotFound
 	}
-	err := &problem.Error{Status: http.StatusNotFound, Title: "Tool not offered", Text: name + " isn’t offered. " + tool.Reason, URL: h.Links.Home(), Link: "Show all photons"}
+	err := &problem.Error{Status: http.StatusNotFound, Title: "Tool not offered", Text: name + " isn’t offered. " + tool.Reason, URL: h.Site.Path.Home(), Link: "Show all photons"}
 	if tool.Decision == upstream.Held {
 		err.Title, err.Text = "Tool held back", name+" is held back. "+tool.Reason+" Nobody can call it until an operator has looked at it and accepts it."
 	}
 	if mayOperate {
-		err.URL, err.Link = h.Links.Upstream(server), "Show the MCP server "+server
+		err.URL, err.Link = h.Site.Path.Upstream(server), "Show the MCP server "+server
 		if tool.Decision == upstream.Held {
-			err.URL, err.Link = h.Links.Upstream(server)+"#held", "Review what changed"
+			err.URL, err.Link = h.Site.Path.Upstream(server)+"#held", "Review what changed"
 		}
 	}
 	return nil, err

@@ -15,7 +15,6 @@ import (
 	"github.com/photon-beam/beam/internal/engine"
 	"github.com/photon-beam/beam/internal/form"
 	"github.com/photon-beam/beam/internal/humanize"
-	"github.com/photon-beam/beam/internal/links"
 	"github.com/photon-beam/beam/web/internal/access"
 	"github.com/photon-beam/beam/web/internal/lists"
 	"github.com/photon-beam/beam/web/internal/page"
@@ -42,7 +41,6 @@ type Handlers struct {
 	// Program is how MCP clients start this program; zero if they don't.
 	Program connect.Entry
 	Site    *site.Site
-	Links   links.Base
 	Pages   *page.Renderer
 }
 

@@ -47,7 +47,7 @@ func (h *Handlers) startFromJSON(w http.ResponseWriter, r *http.Request, caller 
 	if err != nil {
 		return err
 	}
-	response.Started(w, h.Links, info.ID)
+	response.Started(w, h.Site.Path, info.ID)
 	return nil
 }
 
@@ -74,7 +74,7 @@ func (h *Handlers) startFromForm(w http.ResponseWriter, r *http.Request, caller 
 	if err != nil {
 		return err
 	}
-	http.Redirect(w, r, h.Links.Run(info.ID), http.StatusSeeOther)
+	http.Redirect(w, r, h.Site.Path.Run(info.ID), http.StatusSeeOther)
 	return nil
 }
 

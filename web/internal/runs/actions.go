@@ -34,10 +34,10 @@ func (h *Handlers) Replay(w http.ResponseWriter, r *http.Request, caller generat
 		return err
 	}
 	if request.WantsJSON(r) {
-		response.Started(w, h.Links, info.ID)
+		response.Started(w, h.Site.Path, info.ID)
 		return nil
 	}
-	http.Redirect(w, r, h.Links.Run(info.ID), http.StatusSeeOther)
+	http.Redirect(w, r, h.Site.Path.Run(info.ID), http.StatusSeeOther)
 	return nil
 }
 
@@ -51,7 +51,7 @@ func (h *Handlers) Cancel(w http.ResponseWriter, r *http.Request, caller generat
 	if err := h.Engine.Cancel(r.Context(), caller, id, surface); err != nil {
 		return err
 	}
-	return response.RedirectOrAccept(w, r, h.Links.Run(id))
+	return response.RedirectOrAccept(w, r, h.Site.Path.Run(id))
 }
 
 // Adopt makes the operator the owner of another caller's run.
@@ -61,7 +61,7 @@ func (h *Handlers) Adopt(w http.ResponseWriter, r *http.Request, caller generato
 		return err
 	}
 	if !request.WantsJSON(r) {
-		return response.RedirectOrAccept(w, r, h.Links.Run(id))
+		return response.RedirectOrAccept(w, r, h.Site.Path.Run(id))
 	}
 	info, err := h.Engine.Info(caller, id)
 	if err != nil {
@@ -93,5 +93,5 @@ func (h *Handlers) Delete(w http.ResponseWriter, r *http.Request, caller generat
 	if err := h.Engine.Delete(caller, r.PathValue("id")); err != nil {
 		return err
 	}
-	return response.RedirectOrAccept(w, r, h.Links.Runs())
+	return response.RedirectOrAccept(w, r, h.Site.Path.Runs())
 }

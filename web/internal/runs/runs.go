@@ -7,7 +7,6 @@ import (
 
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/engine"
-	"github.com/photon-beam/beam/internal/links"
 	"github.com/photon-beam/beam/web/internal/lists"
 	"github.com/photon-beam/beam/web/internal/page"
 	"github.com/photon-beam/beam/web/internal/request"
@@ -28,7 +27,6 @@ type Handlers struct {
 	Loader   *timeline.Loader
 	Messages *wire.Runs
 	Site     *site.Site
-	Links    links.Base
 	Pages    *page.Renderer
 	Logger   *slog.Logger
 }

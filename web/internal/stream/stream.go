@@ -113,16 +113,16 @@ func (h *Handlers) streamRunPatches(parent context.Context, w http.ResponseWrite
 	if err != nil {
 		return err
 	}
-	framePatches := func() []ui.Patch { return ui.FramePatches(h.Pages.Chrome(r, caller, "")) }
+	framePatches := h.framePatches(r, caller)
 	alsoPatches := framePatches
 	if p.isUpToDate(info, position) { // then no entry makes the renderer say who may answer
-		alsoPatches = func() []ui.Patch { return append(framePatches(), ui.ReasonPatches(info.Asks)...) }
+		alsoPatches = concat(framePatches, func() []ui.Patch { return ui.ReasonPatches(info.Asks) })
 	}
 	render := &patchRenderer{
 		ctx: p.ctx, after: position.ID, until: info.LastSeq, partial: position.Partial, run: h.Loader.Begin(caller, info.ID, info.Photon), framePatches: framePatches,
 	}
 	batches = mergeStreams(batches, h.watchAudiences(p, caller), p.hasSlot)
-	updates := mergeStreams(sse.RenderBatches(p.ctx, batches, render, sse.Options{BatchDelay: ui.BatchInterval}), h.watchPatches(p, caller, 0, alsoPatches), p.hasSlot)
+	updates := mergeStreams(sse.RenderBatches(p.ctx, batches, render, sse.Options{BatchDelay: ui.BatchInterval}), renderPatches(p, h.Engine.Watch(p.ctx, h.Callers.Watched(caller)...), 0, alsoPatches), p.hasSlot)
 	h.logStreamEnd(p.ctx, sse.WriteBatches(w, p.withSignals(position, updates)), "run", info.ID)
 	return nil
 }

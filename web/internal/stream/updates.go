@@ -16,7 +16,8 @@ import (
 
 // A List is what a page keeps up to date besides the bar and the sidebar.
 type List struct {
-	// Patches returns a function that renders the list, as it is then, for a request of the page.
+	// Patches returns a function that renders the list, as it is then, for a request of the page;
+	// it is nil if the page has only the bar and the sidebar.
 	Patches func(r *http.Request, caller generators.Caller) func() []ui.Patch
 	// OfOperators means that only those see the page who see the pages of upstreams.
 	OfOperators bool
@@ -47,8 +48,10 @@ func (h *Handlers) Updates(w http.ResponseWriter, r *http.Request, caller genera
 	if err != nil {
 		return problem.Errorf(http.StatusBadRequest, "%v.", err)
 	}
-	patches := list.Patches(r, caller)
-	render := func() []ui.Patch { return append(ui.FramePatches(h.Pages.Chrome(r, caller, "")), patches()...) }
+	render := h.framePatches(r, caller)
+	if list.Patches != nil {
+		render = concat(render, list.Patches(r, caller))
+	}
 	changes := h.Engine.Watch(p.ctx, h.Callers.Watched(caller)...)
 	if list.Interval > 0 {
 		changes = everyInterval(p.ctx, list.Interval)
@@ -58,9 +61,14 @@ func (h *Handlers) Updates(w http.ResponseWriter, r *http.Request, caller genera
 	return nil
 }
 
-// watchPatches streams the rendered patches each time the caller's runs change.
-func (h *Handlers) watchPatches(p *pageStream, caller generators.Caller, last uint64, render func() []ui.Patch) messageStream {
-	return renderPatches(p, h.Engine.Watch(p.ctx, h.Callers.Watched(caller)...), last, render)
+// framePatches returns a function that renders the bar and the sidebar of a page.
+func (h *Handlers) framePatches(r *http.Request, caller generators.Caller) func() []ui.Patch {
+	return func() []ui.Patch { return ui.FramePatches(h.Pages.Chrome(r, caller, "")) }
+}
+
+// concat returns a function that renders what two functions do.
+func concat(a, b func() []ui.Patch) func() []ui.Patch {
+	return func() []ui.Patch { return append(a(), b()...) }
 }
 
 // renderPatches streams the rendered patches at each change, unless their checksum equals
