@@ -2,73 +2,92 @@ package web
 
 import (
 	"net/http"
-	"strings"
+	"net/url"
 
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/engine"
+	"github.com/photon-beam/beam/internal/links"
+	"github.com/photon-beam/beam/web/internal/lists"
+	"github.com/photon-beam/beam/web/internal/manual"
+	"github.com/photon-beam/beam/web/internal/page"
+	"github.com/photon-beam/beam/web/internal/photons"
+	"github.com/photon-beam/beam/web/internal/request"
+	"github.com/photon-beam/beam/web/internal/response"
 	"github.com/photon-beam/beam/web/internal/ui"
 )
 
 // How many hits of one kind a search has.
 const maxHits = 8
 
-// handleFind searches pages, photons, open questions, runs and documents, as a page or as JSON for the
+// A finder serves the search for anything.
+type finder struct {
+	engine    *engine.Engine
+	photons   *lists.Photons
+	runs      *lists.Runs
+	documents *manual.Handlers
+	hasModels bool
+	links     links.Base
+	renderer  *page.Renderer
+}
+
+// find searches pages, photons, open questions, runs and documents, as a page or as JSON for the
 // palette.
-func (s *Server) handleFind(w http.ResponseWriter, r *http.Request, caller generators.Caller) error {
-	text := strings.TrimSpace(r.URL.Query().Get("q"))
-	if len(text) > maxFilterText {
-		return statusErrorf(http.StatusBadRequest, "The parameter q must be at most %d bytes long.", maxFilterText)
-	}
-	c := s.newChrome(r, caller, "Find")
-	hits, err := s.find(c, caller, text)
+func (h *finder) find(w http.ResponseWriter, r *http.Request, caller generators.Caller) error {
+	text, err := request.Text(r.URL.Query(), "q")
 	if err != nil {
 		return err
 	}
-	if wantsJSON(r) {
-		writeJSON(w, http.StatusOK, map[string]any{"hits": nonNil(hits)})
+	c := h.renderer.Chrome(r, caller, "Find")
+	hits, err := h.search(c, caller, text)
+	if err != nil {
+		return err
+	}
+	if request.WantsJSON(r) {
+		response.JSON(w, http.StatusOK, map[string]any{"hits": response.NonNil(hits)})
 		return nil
 	}
-	return s.render(w, r, http.StatusOK, ui.Find(c, text, hits))
+	return h.renderer.Render(w, r, http.StatusOK, ui.Find(c, text, hits))
 }
 
-// find returns what matches a text; an empty one matches all.
-func (s *Server) find(c ui.Chrome, caller generators.Caller, text string) (hits []ui.Hit, err error) {
-	m := newRunMatcher(ui.RunFilter{Text: text})
-	for _, page := range s.pages(c) {
-		if m.matchesText(page.Title) {
+// search returns what matches a text; an empty one matches all.
+func (h *finder) search(c ui.Chrome, caller generators.Caller, text string) (hits []ui.Hit, err error) {
+	words := lists.NewWords(text)
+	for _, page := range h.pages(c) {
+		if words.Match(page.Title) {
 			hits = append(hits, page)
 		}
 	}
 	n := 0
-	for _, p := range s.photonList(caller).sorted {
+	for _, p := range h.photons.Of(caller).Sorted {
 		if n == maxHits {
 			break
 		}
-		if matchesSearch(p, text) {
+		if photons.Matches(words, p) {
 			n++
-			hits = append(hits, ui.Hit{Kind: photonKind(p), Title: p.Title(), Detail: p.Name(), URL: s.links.Photon(p.Name())})
+			hits = append(hits, ui.Hit{Kind: photonKind(p), Title: p.Title(), Detail: p.Name(), URL: h.links.Photon(p.Name())})
 		}
 	}
-	asks, err := searchAsks(s.engine, caller, map[string][]string{"q": {text}}, nil, maxHits)
+	asks, err := lists.SearchAsks(h.engine, caller, url.Values{"q": {text}}, nil, maxHits)
 	if err != nil {
 		return nil, err
 	}
-	for _, a := range asks.asks {
-		hits = append(hits, ui.NewAskHit(a, s.links.Ask(a.ID)))
+	for _, a := range asks.Asks {
+		hits = append(hits, ui.NewAskHit(a, h.links.Ask(a.ID)))
 	}
-	m.maxScanned, m.maxInputs = maxFoundRuns, maxFoundInputs
-	found, err := s.searchRuns(caller, m, engine.Position{}, maxHits)
+	m := lists.NewMatcher(ui.RunFilter{Text: text})
+	m.MaxScanned, m.MaxInputs = maxFoundRuns, maxFoundInputs
+	found, err := h.runs.Search(caller, m, engine.Position{}, maxHits)
 	if err != nil {
 		return nil, err
 	}
-	for _, line := range s.runLines(caller, found.infos) {
-		hits = append(hits, ui.NewRunHit(line, s.links.Run(line.ID)))
+	for _, line := range h.runs.Lines(caller, found.Infos) {
+		hits = append(hits, ui.NewRunHit(line, h.links.Run(line.ID)))
 	}
-	for _, d := range readDocs() {
-		if text != "" && m.matchesText(d.title) {
-			hits = append(hits, ui.Hit{Kind: "Document", Title: d.title, URL: s.links.Doc(d.name)})
+	h.documents.EachTitle(func(title, url string) {
+		if text != "" && words.Match(title) {
+			hits = append(hits, ui.Hit{Kind: "Document", Title: title, URL: url})
 		}
-	}
+	})
 	return hits, nil
 }
 
@@ -79,13 +98,13 @@ const (
 )
 
 // pages returns the pages that a person may open.
-func (s *Server) pages(c ui.Chrome) []ui.Hit {
-	list := []ui.Hit{{Title: "Photons", URL: s.links.Home()}, {Title: "Runs", URL: s.links.Runs()}, {Title: "Inbox", URL: s.links.Inbox()}, {Title: "Documentation", URL: s.links.Docs()}, {Title: "Settings", URL: s.links.Settings()}}
-	if s.sampling != nil {
-		list = append(list, ui.Hit{Title: "Models", URL: s.links.Models()})
+func (h *finder) pages(c ui.Chrome) []ui.Hit {
+	list := []ui.Hit{{Title: "Photons", URL: h.links.Home()}, {Title: "Runs", URL: h.links.Runs()}, {Title: "Inbox", URL: h.links.Inbox()}, {Title: "Documentation", URL: h.links.Docs()}, {Title: "Settings", URL: h.links.Settings()}}
+	if h.hasModels {
+		list = append(list, ui.Hit{Title: "Models", URL: h.links.Models()})
 	}
 	if c.Upstreams {
-		list = append(list, ui.Hit{Title: "Upstreams", URL: s.links.Upstreams()})
+		list = append(list, ui.Hit{Title: "Upstreams", URL: h.links.Upstreams()})
 	}
 	for i := range list {
 		list[i].Kind = "Page"
@@ -95,7 +114,7 @@ func (s *Server) pages(c ui.Chrome) []ui.Hit {
 
 // photonKind says whether a photon is Beam's own or the tool of an upstream.
 func photonKind(p *generators.Photon) string {
-	if upstream := upstreamOf(p); upstream != "" {
+	if upstream := lists.UpstreamOf(p); upstream != "" {
 		return "Tool of " + upstream
 	}
 	return "Photon"

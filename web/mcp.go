@@ -4,6 +4,7 @@ import (
 	"net/http"
 
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/web/internal/site"
 )
 
 // An MCPHandler serves the MCP endpoint to an authenticated caller. BaseURL is the URL of
@@ -17,15 +18,21 @@ type MCPHandler interface {
 	EachClient(caller generators.Caller, add func(name, transport string, awaited int))
 }
 
-// handleMCP serves the MCP endpoint. The runs that clients start belong to the token's
+// An mcpEndpoint serves the MCP endpoints.
+type mcpEndpoint struct {
+	handler MCPHandler
+	site    *site.Site
+}
+
+// serve serves the MCP endpoint. The runs that clients start belong to the token's
 // owner or, if no token is required, to the operator.
-func (s *Server) handleMCP(w http.ResponseWriter, r *http.Request, caller generators.Caller) error {
-	s.mcpHandler.ServeHTTP(w, r, caller, s.baseURL(r))
+func (m *mcpEndpoint) serve(w http.ResponseWriter, r *http.Request, caller generators.Caller) error {
+	m.handler.ServeHTTP(w, r, caller, m.site.BaseURL(r))
 	return nil
 }
 
-// handleUpstreamMCP serves the MCP endpoint of a single upstream.
-func (s *Server) handleUpstreamMCP(w http.ResponseWriter, r *http.Request, caller generators.Caller) error {
-	s.mcpHandler.ServeUpstreamHTTP(w, r, r.PathValue("name"), caller, s.baseURL(r))
+// serveUpstream serves the MCP endpoint of a single upstream.
+func (m *mcpEndpoint) serveUpstream(w http.ResponseWriter, r *http.Request, caller generators.Caller) error {
+	m.handler.ServeUpstreamHTTP(w, r, r.PathValue("name"), caller, m.site.BaseURL(r))
 	return nil
 }

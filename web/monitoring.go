@@ -2,21 +2,33 @@ package web
 
 import (
 	"errors"
+	"log/slog"
 	"net/http"
 
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/callers"
 	"github.com/photon-beam/beam/internal/engine"
 	"github.com/photon-beam/beam/internal/runlog"
+	"github.com/photon-beam/beam/web/internal/access"
+	"github.com/photon-beam/beam/web/internal/problem"
 )
 
-// handleMetrics serves the metrics. They contain no user data. Of callers that the
+// monitoring serves those who watch the server.
+type monitoring struct {
+	engine     *engine.Engine
+	callers    *access.Callers
+	metrics    http.Handler // nil if there are none
+	checkReady func() error // nil if it is always ready until it closes
+	logger     *slog.Logger
+}
+
+// serveMetrics serves the metrics. They contain no user data. Of callers that the
 // program that embeds Beam identifies, only operators may read them.
-func (s *Server) handleMetrics(w http.ResponseWriter, r *http.Request, caller generators.Caller) error {
-	if (s.identifier != nil || callers.IsPerson(caller)) && !caller.HasRole(generators.RoleOperator) {
+func (m *monitoring) serveMetrics(w http.ResponseWriter, r *http.Request, caller generators.Caller) error {
+	if (m.callers.OwnSignIn || callers.IsPerson(caller)) && !caller.HasRole(generators.RoleOperator) {
 		return callers.ErrForbidden
 	}
-	s.metricsHandler.ServeHTTP(w, r)
+	m.metrics.ServeHTTP(w, r)
 	return nil
 }
 
@@ -25,20 +37,20 @@ func writeOK(w http.ResponseWriter, _ *http.Request) {
 	w.Write([]byte("ok\n"))
 }
 
-// handleReady fails once the engine accepts no more runs, and while runs can't be
+// serveReady fails once the engine accepts no more runs, and while runs can't be
 // recorded.
-func (s *Server) handleReady(w http.ResponseWriter, r *http.Request) error {
+func (m *monitoring) serveReady(w http.ResponseWriter, r *http.Request) error {
 	select {
-	case <-s.engine.Closing():
+	case <-m.engine.Closing():
 		return engine.ErrClosing
 	default:
 	}
-	if s.checkReady != nil {
-		if err := s.checkReady(); errors.Is(err, runlog.ErrDiskFull) {
+	if m.checkReady != nil {
+		if err := m.checkReady(); errors.Is(err, runlog.ErrDiskFull) {
 			return err
 		} else if err != nil {
-			s.logger.Error("not ready", "err", err)
-			return statusErrorf(http.StatusServiceUnavailable, "Runs can't be recorded. See the log for details.")
+			m.logger.Error("not ready", "err", err)
+			return problem.Errorf(http.StatusServiceUnavailable, "Runs can't be recorded. See the log for details.")
 		}
 	}
 	writeOK(w, r)

@@ -16,6 +16,7 @@ import (
 	"github.com/photon-beam/beam/internal/mcp/apps"
 	"github.com/photon-beam/beam/internal/mcp/message"
 	"github.com/photon-beam/beam/internal/runlog"
+	"github.com/photon-beam/beam/web/internal/medium"
 	"github.com/photon-beam/beam/web/internal/timeline"
 	"github.com/photon-beam/beam/web/internal/ui"
 )
@@ -169,7 +170,7 @@ func resultText(r *timeline.Run) string {
 // renderContext returns a context to render in, for a document that may load nothing. Its
 // links lead to base.
 func renderContext(ctx context.Context, base string) context.Context {
-	return ui.WithInlineMedia(links.WithBase(ctx, links.Base(base)))
+	return medium.With(links.WithBase(ctx, links.Base(base)), medium.Chat)
 }
 
 func html(ctx context.Context, c templ.Component) (string, error) {

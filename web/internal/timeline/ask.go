@@ -91,3 +91,36 @@ func (a *Ask) applyWithdrawal(d runlog.Withdrawn, at time.Time) {
 		a.State = Expired
 	}
 }
+
+// maxSettledEvidence is how much of what a settled question has shown is kept, in bytes.
+const maxSettledEvidence = 64 << 10
+
+// dropLargeEvidence drops the bodies of what the question has shown if they are large.
+func (a *Ask) dropLargeEvidence() {
+	size := 0
+	for _, e := range a.Question.Evidence {
+		size += len(e.Body)
+	}
+	if size <= maxSettledEvidence {
+		return
+	}
+	q := *a.Question // others use the question too
+	q.Evidence = make([]*generators.Artifact, len(a.Question.Evidence))
+	for i, e := range a.Question.Evidence {
+		c := *e
+		c.Body = nil
+		q.Evidence[i] = &c
+	}
+	a.Question = &q
+}
+
+// revise makes the question show the version of a request to a model that was approved.
+func (a *Ask) revise(approved *runlog.Approval, owner generators.Caller) {
+	if a.Question = a.asked; approved.Request != nil {
+		a.Question = runlog.Revise(a.asked, approved.Request)
+	}
+	a.ChangedBy = ""
+	if by := a.Sampling.ChangedBy; by != nil {
+		a.ChangedBy = personOf(*by, owner.ID)
+	}
+}

@@ -4,7 +4,9 @@ import (
 	"encoding/json"
 	"time"
 
+	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/audience"
 	"github.com/photon-beam/beam/internal/callers"
 	"github.com/photon-beam/beam/internal/engine"
 	"github.com/photon-beam/beam/internal/llm"
@@ -13,34 +15,29 @@ import (
 
 // A Run is what a page shows of a run. It is not safe for concurrent use.
 type Run struct {
-	ID           string
-	Photon       string
-	Title        string
-	Surface      string // where the run was started
-	Durable      bool
-	State        engine.State
-	Reason       runlog.UnansweredReason // of an unanswered run
-	Started      time.Time
-	Ended        time.Time // zero until the run ends
-	Args         json.RawMessage
-	LargeArgs    bool    // the arguments are too large to be in Args
-	Items        []*Item // ordered by their first entries
-	DroppedItems int     // how many items before the listed ones aren't listed
-	LaterItems   int     // how many items after a window aren't listed
-	// CompleteAfter is the ordinal of the newest item that was dropped: all after it are
-	// listed, up to the end of a window.
-	CompleteAfter uint64
-	Events        int       // how many events the run emitted
-	Progress      *Progress // the latest; nil if there is none or the run has ended
-	Open          []*Ask    // open questions, oldest first
-	Result        json.RawMessage
-	Error         string        // why the run has no result
-	Spent         time.Duration // how long the run worked, according to the log
-	LastSeq       uint64        // the ordinal of the newest entry
-	Wakes         time.Time     // when the first of the sleeps in progress ends; zero if there is none
-	Owner         generators.Caller
-	Viewer        generators.Caller // who looks at the page; New doesn't set it
-	Upstream      string            // the MCP server whose tool the run calls; New doesn't set it
+	ID        string
+	Photon    string
+	Title     string
+	Surface   string // where the run was started
+	Durable   bool
+	State     engine.State
+	Reason    runlog.UnansweredReason // of an unanswered run
+	Started   time.Time
+	Ended     time.Time // zero until the run ends
+	Args      json.RawMessage
+	LargeArgs bool // the arguments are too large to be in Args
+	Rows
+	Events   int       // how many events the run emitted
+	Progress *Progress // the latest; nil if there is none or the run has ended
+	Open     []*Ask    // open questions, oldest first
+	Result   json.RawMessage
+	Error    string        // why the run has no result
+	Spent    time.Duration // how long the run worked, according to the log
+	LastSeq  uint64        // the ordinal of the newest entry
+	Wakes    time.Time     // when the first of the sleeps in progress ends; zero if there is none
+	Owner    generators.Caller
+	Viewer   generators.Caller // who looks at the page; New doesn't set it
+	Upstream string            // the MCP server whose tool the run calls; New doesn't set it
 	// Models are the configured models; nil if there are none. New doesn't set it.
 	Models *llm.Models
 
@@ -49,19 +46,12 @@ type Run struct {
 	Unanswerable func(askID string) bool
 
 	startedBy generators.Caller
-	window    *Window // nil if the latest items are kept
-	latest    *Item   // listed or not; nil if there is none
+	latest    *Item // listed or not; nil if there is none
 
-	openAsks       map[uint64]*Item // open questions by ordinal
-	openStatus     *Item            // the status still in effect; nil if none is
-	sleeping       map[uint64]sleep // sleeps in progress by ordinal
-	queued         *Item            // says for what the run waits before it begins; nil if it doesn't wait
-	droppableCount int
-	artifactCount  int
-	bodyBytes      int // of all artifacts' bodies
-	chunkBytes     int // of all chunks' text
-	firstDroppable int // no droppable item precedes this index
-	firstArtifact  int // no artifact precedes this index
+	openAsks   map[uint64]*Item // open questions by ordinal
+	openStatus *Item            // the status still in effect; nil if none is
+	sleeping   map[uint64]sleep // sleeps in progress by ordinal
+	queued     *Item            // says for what the run waits before it begins; nil if it doesn't wait
 }
 
 // A sleep is one that has not ended.
@@ -118,3 +108,34 @@ func (r *Run) Ask(id string) *Ask {
 	}
 	return nil
 }
+
+// restrict sets who may answer a question, and whether the viewer may not.
+func (r *Run) restrict(a *Ask) {
+	a.For, a.Excluded = "", false
+	switch who := audience.Of(a.Question); {
+	case who != nil:
+		a.For, a.Excluded = who.String(), !who.Admits(r.Viewer, audience.Starter(r.startedBy), true)
+		a.OpenAsk.Unanswerable = r.Unanswerable != nil && r.Unanswerable(a.ID)
+	case audience.ReservesForOwner(a.Question, r.Viewer, r.Owner):
+		a.For, a.Excluded = callers.Describe(r.Owner.ID, r.Owner.Name), true
+	}
+}
+
+// UpdateAudiences finds out anew whether somebody may answer the open questions, and returns
+// those of which that has changed.
+func (r *Run) UpdateAudiences() (changed []engine.OpenAsk) {
+	for _, a := range r.Open {
+		before := a.Unanswerable
+		if r.restrict(a); a.Unanswerable != before {
+			changed = append(changed, a.OpenAsk)
+		}
+	}
+	return changed
+}
+
+// tenthsSinceStart returns how many tenths of a second into the run t is.
+func (r *Run) tenthsSinceStart(t time.Time) int64 {
+	return int64(t.Sub(r.Started).Round(100*time.Millisecond) / (100 * time.Millisecond))
+}
+
+func (r *Run) recordSpent(d ask.Millis) { r.Spent = max(r.Spent, time.Duration(d)) }

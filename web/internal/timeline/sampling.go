@@ -3,7 +3,6 @@ package timeline
 import (
 	"encoding/json"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/photon-beam/beam/ask"
@@ -18,44 +17,6 @@ type Model struct {
 	ChangedBy string
 	Notices   []string
 	End       *runlog.EndOfSampling // nil while the model replies
-}
-
-// applySampling shows the call of a model, and its reply, as a row of its own.
-func (r *Run) applySampling(e runlog.Entry, d runlog.Sampling) Change {
-	asked := r.openAsks[d.AskSeq]
-	if asked == nil || asked.Ask.Sampling == nil {
-		return Change{}
-	}
-	a := asked.Ask
-	text := a.Sampling.Apply(e.Time, d)
-	if d.Approved != nil {
-		if a.Question = a.asked; d.Approved.Request != nil {
-			a.Question = runlog.Revise(a.asked, d.Approved.Request)
-		}
-		a.ChangedBy = ""
-		if by := a.Sampling.ChangedBy; by != nil {
-			a.ChangedBy = personOf(*by, r.Owner.ID)
-		}
-		a.reply = &Item{Seq: e.Seq, Time: e.Time, Kind: Reply, Ask: a, Reply: &Model{Approval: *d.Approved, ChangedBy: a.ChangedBy}}
-		c := r.addItem(a.reply)
-		c.AsksChanged, c.AlsoChanged = true, []*Item{asked}
-		return c
-	}
-	i := a.reply
-	switch {
-	case i == nil:
-		return Change{}
-	case text != "":
-		c := Change{Item: i, Appended: appendable(i.text, text), ReplyText: text}
-		if c.AlsoChanged = r.appendChunkText(i, text); slices.Contains(c.AlsoChanged, i) {
-			c.Appended = "" // its beginning was cut
-		}
-		return c
-	case d.Ended != nil:
-		i.Reply.End = d.Ended
-	}
-	i.Reply.Notices = a.Sampling.Notices
-	return Change{Item: i, AsksChanged: true, AlsoChanged: []*Item{asked}}
 }
 
 // isEdited reports whether an answer is the reply of a model that a person changed.

@@ -25,10 +25,10 @@ func NewWindow(id string, w Window) *Run {
 }
 
 // IsWindow reports whether the run keeps only the rows of a window.
-func (r *Run) IsWindow() bool { return r.window != nil }
+func (r *Rows) IsWindow() bool { return r.window != nil }
 
 // addToWindow appends an item, unless it is outside the window.
-func (r *Run) addToWindow(i *Item) {
+func (r *Rows) addToWindow(i *Item) {
 	w := r.window
 	switch {
 	case w.Before > 0 && i.Seq >= w.Before:
@@ -52,7 +52,7 @@ func (r *Run) addToWindow(i *Item) {
 	r.Items = append(r.Items, i)
 }
 
-func (r *Run) hideLater(i *Item) {
+func (r *Rows) hideLater(i *Item) {
 	i.unlisted = true
 	r.LaterItems++
 }
@@ -64,7 +64,7 @@ func (w *Window) rows() int {
 	return rowsPerPage
 }
 
-func (r *Run) maxBodyBytes() int {
+func (r *Rows) maxBodyBytes() int {
 	if r.window != nil && r.window.Whole {
 		return maxExportedBodies
 	}
@@ -73,7 +73,7 @@ func (r *Run) maxBodyBytes() int {
 
 // ReserveBody reports whether a body of so many bytes may be added to an artifact, and
 // counts it.
-func (r *Run) ReserveBody(size int64) bool {
+func (r *Rows) ReserveBody(size int64) bool {
 	if int64(r.bodyBytes)+size > int64(r.maxBodyBytes()) {
 		return false
 	}

@@ -18,6 +18,7 @@ import (
 	"github.com/photon-beam/beam/internal/humanize"
 	"github.com/photon-beam/beam/internal/llm"
 	"github.com/photon-beam/beam/internal/sampling"
+	"github.com/photon-beam/beam/web/internal/artifacts"
 	"github.com/photon-beam/beam/web/internal/timeline"
 )
 
@@ -259,7 +260,7 @@ func hidesText(text string) bool {
 // pictureURL returns the address of a picture of a message; empty if browsers don't show
 // its type.
 func (b blockView) pictureURL() string {
-	if !imageTypes[b.MIMEType] {
+	if !artifacts.IsImage(b.MIMEType) {
 		return ""
 	}
 	return "data:" + b.MIMEType + ";base64," + base64.StdEncoding.EncodeToString(b.Data)

@@ -13,6 +13,7 @@ import (
 	"github.com/photon-beam/beam/internal/form"
 	"github.com/photon-beam/beam/internal/humanize"
 	"github.com/photon-beam/beam/internal/runlog"
+	"github.com/photon-beam/beam/web/internal/controls"
 	"github.com/photon-beam/beam/web/internal/timeline"
 )
 
@@ -20,7 +21,7 @@ import (
 type askView struct {
 	engine.OpenAsk
 	id            string // of the dialog
-	controls      []*formControl
+	controls      []*controls.Control
 	generalErrors []string      // errors that belong to no field, in sentences
 	fileErrors    []string      // errors in the uploaded files, in sentences
 	ownPage       bool          // the question is alone on its page
@@ -35,20 +36,20 @@ func newAskView(o engine.OpenAsk, errs []generators.FieldError, values url.Value
 		v.Question = &ask.Question{Kind: ask.KindConfirm}
 	}
 	var rest []generators.FieldError
-	v.controls, rest = newFormControls(v.id, form.FromFields(v.Question.Fields, values).Parts, errs)
-	v.generalErrors = generalErrors(rest)
+	v.controls, rest = controls.New(v.id, form.FromFields(v.Question.Fields, values).Parts, errs)
+	v.generalErrors = controls.Sentences(rest)
 	if v.view().files {
 		v.generalErrors = nil
 		for _, e := range errs {
 			if e.Field() == "file" {
-				v.fileErrors = append(v.fileErrors, fileSentence(e))
+				v.fileErrors = append(v.fileErrors, controls.FileSentence(e))
 			} else {
 				v.generalErrors = append(v.generalErrors, e.Sentence(e.Field()))
 			}
 		}
 	}
 	if len(v.controls) == 1 && v.controls[0].Title == "" && v.Question.Message != "" {
-		v.controls[0].labelledBy = v.id + "-q"
+		v.controls[0].LabelledBy = v.id + "-q"
 	}
 	return v
 }
@@ -98,7 +99,7 @@ func briefAnswers(list []*timeline.Ask) string {
 
 // needsOwnPage reports whether the question can't be answered on a page with script.
 func (v *askView) needsOwnPage() bool {
-	return !v.ownPage && !v.noScript && hasShadowingField(v.Question.Fields)
+	return !v.ownPage && !v.noScript && controls.HasShadowingField(v.Question.Fields)
 }
 
 func (v *askView) isConfirmation() bool {
@@ -108,27 +109,7 @@ func (v *askView) isConfirmation() bool {
 // AskClosedPage is the page of a closed question. It shows what somebody entered in its form
 // too late.
 func AskClosedPage(c Chrome, a *timeline.Ask, entered url.Values) templ.Component {
-	return askClosedPage(c, a, enteredTexts(a.Question, entered))
-}
-
-// enteredTexts returns the texts that somebody entered in a question's form, without
-// secrets. What is chosen is chosen again as easily.
-func enteredTexts(q *ask.Question, entered url.Values) (texts []timeline.Value) {
-	if q == nil || len(entered) == 0 {
-		return nil
-	}
-	before, _ := newFormControls("", form.FromFields(q.Fields, nil).Parts, nil)
-	after, _ := newFormControls("", form.FromFields(q.Fields, entered).Parts, nil)
-	for i, c := range after {
-		switch c.widget {
-		case "password", constant, checkbox, radios, checkboxes, selectWidget:
-			continue
-		}
-		if text := strings.TrimSpace(c.value()); text != "" && c.value() != before[i].value() {
-			texts = append(texts, timeline.Value{Label: c.Label(), Text: text})
-		}
-	}
-	return texts
+	return askClosedPage(c, a, controls.Entered(a.Question, entered))
 }
 
 // AskClosed replaces a question on its own page.

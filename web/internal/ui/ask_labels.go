@@ -7,6 +7,7 @@ import (
 	"github.com/photon-beam/beam/internal/form"
 	"github.com/photon-beam/beam/internal/humanize"
 	"github.com/photon-beam/beam/internal/sampling"
+	"github.com/photon-beam/beam/web/internal/controls"
 	"github.com/photon-beam/beam/web/internal/timeline"
 )
 
@@ -75,7 +76,7 @@ func (v *askView) fileHint() string {
 	var parts []string
 	switch {
 	case rules.Max > 1 && rules.Min > 1:
-		parts = append(parts, formatRange(rules.Min, rules.Max, "file", "files"))
+		parts = append(parts, controls.FormatRange(rules.Min, rules.Max, "file", "files"))
 	case rules.Max > 1:
 		parts = append(parts, "up to "+humanize.CountOf(rules.Max, "file", "files"))
 	}

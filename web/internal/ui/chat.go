@@ -1,8 +1,7 @@
 package ui
 
 import (
-	"context"
-	"encoding/base64"
+	"cmp"
 	"net/url"
 
 	"github.com/a-h/templ"
@@ -11,6 +10,7 @@ import (
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/engine"
 	"github.com/photon-beam/beam/internal/runlog"
+	"github.com/photon-beam/beam/web/internal/artifacts"
 	"github.com/photon-beam/beam/web/internal/timeline"
 )
 
@@ -76,7 +76,7 @@ func ChatRow(r *timeline.Run, i *timeline.Item) templ.Component { return Row(r, 
 func ChatLargeRow(i *timeline.Item, address string) templ.Component {
 	title := "This part"
 	if i.Artifact != nil {
-		title = titleOrName(i.Artifact.Title, title)
+		title = cmp.Or(i.Artifact.Title, title)
 	}
 	return chatLargeRow(i.ID(), title, address)
 }
@@ -86,41 +86,5 @@ func ChatState(r *timeline.Run) string { return currentState(r) }
 
 // ChatRenderingOf is [RenderingOf] for the view in a chat.
 func ChatRenderingOf(o engine.OpenAsk) runlog.Rendering {
-	for n, a := range shownEvidence(o) {
-		switch chooseView(context.Background(), a, "", evidenceID(o, n), len(a.Body) == 0 && a.Size > 0).(type) {
-		case imageView, audioView, videoView:
-			if inlineURL(a) == "" {
-				return runlog.RenderedTruncated
-			}
-		}
-	}
-	return RenderingOf(o)
-}
-
-// maxInlineMedia is the size of the largest picture that is part of a document, in bytes.
-const maxInlineMedia = 256 << 10
-
-type inlineMediaKey struct{}
-
-// WithInlineMedia returns a context in which pictures are part of the document, which may
-// load nothing.
-func WithInlineMedia(ctx context.Context) context.Context {
-	return context.WithValue(ctx, inlineMediaKey{}, true)
-}
-
-// mediaURL returns the URL that a picture or a sound is loaded from; empty if the document
-// can't load it.
-func mediaURL(ctx context.Context, a *generators.Artifact, address templ.SafeURL) string {
-	if ctx.Value(inlineMediaKey{}) == nil {
-		return string(address)
-	}
-	return inlineURL(a)
-}
-
-// inlineURL returns a picture as a data URL; empty if it is too large, or not a picture.
-func inlineURL(a *generators.Artifact) string {
-	if len(a.Body) == 0 || len(a.Body) > maxInlineMedia || !imageTypes[a.MediaType] {
-		return ""
-	}
-	return "data:" + a.MediaType + ";base64," + base64.StdEncoding.EncodeToString(a.Body)
+	return renderingOf(o, artifacts.IsWholeInline)
 }

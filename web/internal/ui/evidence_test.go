@@ -9,6 +9,7 @@ import (
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/engine"
 	"github.com/photon-beam/beam/internal/runlog"
+	"github.com/photon-beam/beam/web/internal/table"
 )
 
 func asking(shown ...*generators.Artifact) engine.OpenAsk {
@@ -19,7 +20,7 @@ func asking(shown ...*generators.Artifact) engine.OpenAsk {
 // A form renders all of what the question shows, or its answer says otherwise.
 func TestRenderingOf(t *testing.T) {
 	long := generators.Table{Columns: []string{"a"}}
-	for range maxTableRows + 1 {
+	for range table.RowsPerPage + 1 {
 		long.Rows = append(long.Rows, []any{1})
 	}
 	for name, tt := range map[string]struct {
@@ -31,8 +32,8 @@ func TestRenderingOf(t *testing.T) {
 		"table":      {generators.TableOf("t", generators.Table{Columns: []string{"a"}, Rows: [][]any{{1}}}), runlog.RenderedFull},
 		"long table": {generators.TableOf("t", long), runlog.RenderedTruncated},
 		"value":      {generators.JSON("v", map[string]any{"a": []int{1, 2}}), runlog.RenderedFull},
-		"long value": {generators.JSON("v", strings.Repeat("x", maxScalar+1)), runlog.RenderedTruncated},
-		"big value":  {generators.JSON("v", make([]int, maxNodes)), runlog.RenderedTruncated},
+		"long value": {generators.JSON("v", strings.Repeat("x", 2001)), runlog.RenderedTruncated},
+		"big value":  {generators.JSON("v", make([]int, 2000)), runlog.RenderedTruncated},
 		"long text":  {generators.Code("c", "sql", strings.Repeat("x\n", 300<<10)), runlog.RenderedTruncated},
 		"archive":    {generators.File("f.tar", "application/x-tar", []byte("tar")), runlog.RenderedTruncated},
 	} {

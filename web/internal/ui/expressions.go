@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"strconv"
 
-	"github.com/photon-beam/beam/internal/links"
 	"github.com/photon-beam/beam/web/internal/timeline"
 )
 
@@ -15,20 +14,20 @@ import (
 // the last entry that the page shows. When Datastar reconnects, it sends the last event
 // id in a header, which distinguishes a reconnecting page from a new one.
 func followExpression(ctx context.Context, r *timeline.Run) string {
-	return "@get('" + links.FromContext(ctx).RunEvents(sanitizeID(r.ID)) + "?after=" + strconv.FormatUint(r.LastSeq, 10) +
+	return "@get('" + site(ctx).RunEvents(sanitizeID(r.ID)) + "?after=" + strconv.FormatUint(r.LastSeq, 10) +
 		"',{retry:'always',retryInterval:300,retryMaxCount:Infinity,requestCancellation:'cleanup'})"
 }
 
 // updatesExpression returns the expression that opens the stream of a page with a list.
 // Page names the list and must not come from a user.
 func updatesExpression(ctx context.Context, page string) string {
-	return "@get('" + links.FromContext(ctx).Updates(page) + "',{retry:'always',retryInterval:300,retryMaxCount:Infinity})"
+	return "@get('" + site(ctx).Updates(page) + "',{retry:'always',retryInterval:300,retryMaxCount:Infinity})"
 }
 
 // queryUpdatesExpression is [updatesExpression] for a list that the query of the page's
 // address selects. The browser adds it, since it may have a person's text.
 func queryUpdatesExpression(ctx context.Context, page string) string {
-	return "@get('" + links.FromContext(ctx).Updates(page) + "' + location.search.replace('?', '&'),{retry:'always',retryInterval:300,retryMaxCount:Infinity})"
+	return "@get('" + site(ctx).Updates(page) + "' + location.search.replace('?', '&'),{retry:'always',retryInterval:300,retryMaxCount:Infinity})"
 }
 
 // connectionSignals declares the signals of a page's stream: _disconnected, and
@@ -52,30 +51,30 @@ func postOnce(url string) string {
 // findPhotonsExpression returns the expression that lists the photons that match what is
 // typed in the bar, and that makes the page's address lead to them.
 func findPhotonsExpression(ctx context.Context) string {
-	home := string(homeURL(ctx))
+	home := site(ctx).Home()
 	return "evt.target.id === 'find' && (history.replaceState(null, '', evt.target.value.trim() ? '" + home + "?q=' + encodeURIComponent(evt.target.value.trim()) : '" + home + "'), " +
 		"@get('" + home + "',{selector:'form.find'," + sentOnce + "}).catch(() => {}))"
 }
 
 func stopExpression(ctx context.Context, r *timeline.Run) string {
-	return postOnce(links.FromContext(ctx).CancelRun(sanitizeID(r.ID)))
+	return postOnce(site(ctx).CancelRun(sanitizeID(r.ID)))
 }
 
 // postExpression returns the expression that submits a question's form unless a
 // submission is in flight, which the signal named busySignal says.
 func postExpression(ctx context.Context, v *askView, action string) string {
-	return "$" + v.busySignal() + " || " + postOnce(string(answerURL(ctx, v, action)))
+	return "$" + v.busySignal() + " || " + postOnce(answerURL(ctx, v, action))
 }
 
 // samplingExpression is [postExpression] for a form about a request to a model.
 func samplingExpression(ctx context.Context, v *askView, action string) string {
-	return "$" + v.busySignal() + " || " + postOnce(string(samplingURL(ctx, v, action)))
+	return "$" + v.busySignal() + " || " + postOnce(samplingURL(ctx, v, action))
 }
 
 // previewExpression returns the expression that shows what a form about a request to a model
 // would send.
 func previewExpression(ctx context.Context, v *askView) string {
-	return "@post('" + string(samplingURL(ctx, v, "preview")) + "',{" + sentOnce + ",requestCancellation:'cleanup'}).catch(() => {})"
+	return "@post('" + samplingURL(ctx, v, "preview") + "',{" + sentOnce + ",requestCancellation:'cleanup'}).catch(() => {})"
 }
 
 // showExpression returns the expression that shows a postponed question again.

@@ -126,8 +126,8 @@ func questions() map[string]*ask.Question {
 	}
 }
 
-// artifacts returns one artifact of each type.
-func artifacts() map[string]generators.Event {
+// shownArtifacts returns one artifact of each type.
+func shownArtifacts() map[string]generators.Event {
 	return map[string]generators.Event{
 		"markdown": generators.Markdown("Report", "# Findings\n\nIt has **12** rows, see [there](https://example.com).\n\n### Next\n\n- [x] one\n\n```go\nvar x = 1\n```\n\n| a | b |\n|---|--:|\n| x | 1 |\n\n![a cat](https://example.com/cat.png)\n"),
 		"code":     generators.Code("main.go", "go", "package main\n\n// hi\nfunc main() { println(\"<b>\", 42) }\n"),

@@ -158,9 +158,9 @@ func TestAsks(t *testing.T) {
 func TestArtifacts(t *testing.T) {
 	// The highlighter's expressions start a clock goroutine, for which a test in a bubble
 	// would wait.
-	for _, kind := range slices.Sorted(maps.Keys(artifacts())) {
+	for _, kind := range slices.Sorted(maps.Keys(shownArtifacts())) {
 		w := newLogWriter("{}")
-		w.events(artifacts()[kind])
+		w.events(shownArtifacts()[kind])
 		golden(t, "artifact-"+kind, Row(w.run, w.run.Items[1]))
 	}
 }
@@ -249,7 +249,7 @@ func TestRuns(t *testing.T) {
 		golden(t, "progress-none", ProgressBar(nil))
 		golden(t, "progress-busy", ProgressBar(&timeline.Progress{Text: "working"}))
 		golden(t, "progress-half", ProgressBar(&timeline.Progress{Done: 2.5, Total: 5}))
-		golden(t, "hidden", DroppedNote(&timeline.Run{ID: runID, DroppedItems: 12345, CompleteAfter: 12399}))
+		golden(t, "hidden", DroppedNote(&timeline.Run{ID: runID, Rows: timeline.Rows{DroppedItems: 12345, CompleteAfter: 12399}}))
 		golden(t, "toast", Toast(&timeline.Item{Kind: timeline.Toast, Level: generators.Warning, Text: "careful"}))
 	})
 }

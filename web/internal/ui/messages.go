@@ -7,19 +7,17 @@ import (
 	"net/url"
 	"strconv"
 
-	"github.com/a-h/templ"
-
 	"github.com/photon-beam/beam/internal/form"
 	"github.com/photon-beam/beam/internal/humanize"
-	"github.com/photon-beam/beam/internal/links"
 	"github.com/photon-beam/beam/internal/recording"
+	"github.com/photon-beam/beam/web/internal/artifacts"
 	"github.com/photon-beam/beam/web/internal/timeline"
 	"github.com/photon-beam/beam/web/internal/wire"
 )
 
 // messagesURL returns the URL of a page of a run's messages, or of their export if the
 // parameter is "format". An empty one is none.
-func messagesURL(ctx context.Context, r *timeline.Run, p *wire.Page, parameter string, seq uint64) templ.SafeURL {
+func messagesURL(ctx context.Context, r *timeline.Run, p *wire.Page, parameter string, seq uint64) string {
 	query := url.Values{}
 	for name, value := range map[string]string{"q": p.Text, "method": p.Method, "direction": string(p.Direction), "side": string(p.Side)} {
 		if value != "" {
@@ -37,19 +35,19 @@ func messagesURL(ctx context.Context, r *timeline.Run, p *wire.Page, parameter s
 		query.Set(parameter, strconv.FormatUint(seq, 10))
 	}
 	if len(query) == 0 {
-		return runMessagesURL(ctx, r.ID)
+		return site(ctx).RunMessages(r.ID)
 	}
-	return runMessagesURL(ctx, r.ID) + templ.SafeURL("?"+query.Encode())
+	return site(ctx).RunMessages(r.ID) + "?" + query.Encode()
 }
 
-func messageSourceURL(ctx context.Context, r *timeline.Run, source wire.Source) templ.SafeURL {
+func messageSourceURL(ctx context.Context, r *timeline.Run, source wire.Source) string {
 	return messagesURL(ctx, r, &wire.Page{Source: source, Recorded: 1}, "", 0)
 }
 
-func messageURL(ctx context.Context, r *timeline.Run, p *wire.Page, m *wire.Message) templ.SafeURL {
-	u := templ.SafeURL(links.FromContext(ctx).RunMessage(r.ID, m.Seq))
+func messageURL(ctx context.Context, r *timeline.Run, p *wire.Page, m *wire.Message) string {
+	u := site(ctx).RunMessage(r.ID, m.Seq)
 	if p.Recorded > 0 {
-		u += templ.SafeURL("?source=" + string(p.Source))
+		u += "?source=" + string(p.Source)
 	}
 	return u
 }
@@ -140,7 +138,7 @@ const maxShownMessage = 2000
 
 // shownMessage returns a message, or its beginning. What isn't one, or was cut, is a text.
 func shownMessage(m *wire.Message) string {
-	text, isText := jsonString(m.Message)
+	text, isText := artifacts.JSONString(m.Message)
 	switch {
 	case isText && isCutMessage(m), isText && m.Cut:
 		return humanize.TruncateBytes(text, maxShownMessage, "") + " …"

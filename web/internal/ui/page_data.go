@@ -1,12 +1,14 @@
 package ui
 
 import (
+	"cmp"
 	"strings"
 
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/engine"
 	"github.com/photon-beam/beam/internal/form"
+	"github.com/photon-beam/beam/web/internal/controls"
 )
 
 // Chrome is the data of the bar and the sidebar around every page.
@@ -53,7 +55,7 @@ type InboxLine struct {
 
 // canOpen reports whether the inbox can show the question's form.
 func (l *InboxLine) canOpen() bool {
-	return l.Question != nil && l.Question.Kind != ask.KindSample && !hasShadowingField(l.Question.Fields)
+	return l.Question != nil && l.Question.Kind != ask.KindSample && !controls.HasShadowingField(l.Question.Fields)
 }
 
 // notes are what Beam says about the question, unless its form does.
@@ -163,4 +165,62 @@ type AccountPage struct {
 	Name       string // what people call the caller
 	Sessions   bool   // the browser has a session that can be ended
 	Everywhere bool   // so can those of the same person elsewhere
+}
+
+// A DocsPage lists the documentation.
+type DocsPage struct {
+	Search string
+	Docs   []DocLink
+	Found  []DocLink // what a search has found
+}
+
+// A DocLink leads to a document or a section of one.
+type DocLink struct {
+	Title, URL string
+	In         string // the document that the section is in
+	Text       string // the beginning of what matches
+}
+
+// A DocPage is a document.
+type DocPage struct {
+	Title    string
+	HTML     string // Beam's own
+	Sections []DocLink
+}
+
+// A Hit is something that a search has found.
+type Hit struct {
+	Kind   string `json:"kind"`
+	Title  string `json:"title"`
+	Detail string `json:"detail,omitempty"` // what tells it apart
+	URL    string `json:"url"`
+}
+
+// NewAskHit returns an open question as a hit.
+func NewAskHit(o engine.OpenAsk, url string) Hit {
+	return Hit{"Question", questionText(o), o.Asker(), url}
+}
+
+// NewRunHit returns a run as a hit.
+func NewRunHit(r RunLine, url string) Hit {
+	detail := []string{shortID(r.ID), stateName(r.State, r.Reason), formatAgo(r.Started)}
+	if r.Input != "" {
+		detail = append(detail, r.Input)
+	}
+	return Hit{"Run", cmp.Or(r.Title, r.Photon), strings.Join(detail, " · "), url}
+}
+
+// A SettingsPage is the settings, and what the server is.
+type SettingsPage struct {
+	Version, Address, MCP string
+	Caller                string // the owner of what the person starts
+	ServesMCP             bool
+	Connected             []ConnectedClient
+}
+
+// themes are the color schemes; theme is as [Chrome] has it.
+var themes = []struct{ value, theme, label string }{
+	{"system", "", "As the system"},
+	{"light", "light", "Light"},
+	{"dark", "dark", "Dark"},
 }

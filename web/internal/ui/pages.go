@@ -117,12 +117,12 @@ type RunsPage struct {
 var RunStates = engine.States[:]
 
 // runsQueryURL returns the URL of a page of the list of runs.
-func runsQueryURL(ctx context.Context, f RunFilter, after string) templ.SafeURL {
-	return filterURL(runsURL(ctx), f, after)
+func runsQueryURL(ctx context.Context, f RunFilter, after string) string {
+	return filterURL(site(ctx).Runs(), f, after)
 }
 
 // filterURL returns the URL of a page of a list.
-func filterURL(list templ.SafeURL, f RunFilter, after string) templ.SafeURL {
+func filterURL(list string, f RunFilter, after string) string {
 	query := f.query()
 	if after != "" {
 		query.Set("after", after)
@@ -130,7 +130,7 @@ func filterURL(list templ.SafeURL, f RunFilter, after string) templ.SafeURL {
 	if len(query) == 0 {
 		return list
 	}
-	return list + templ.SafeURL("?"+query.Encode())
+	return list + "?" + query.Encode()
 }
 
 // An InboxPage is a page of the open questions.
@@ -149,13 +149,13 @@ func (p InboxPage) needsSearch() bool {
 }
 
 // openAskURL returns the URL of the same page of the inbox with a question's form.
-func openAskURL(ctx context.Context, p InboxPage, id string) templ.SafeURL {
+func openAskURL(ctx context.Context, p InboxPage, id string) string {
 	query := p.query()
 	if p.After != "" {
 		query.Set("after", p.After)
 	}
 	query.Set("open", id)
-	return inboxURL(ctx) + templ.SafeURL("?"+query.Encode()) + fragmentURL(askElementID(id))
+	return site(ctx).Inbox() + "?" + query.Encode() + fragmentURL(askElementID(id))
 }
 
 // minSearchedAsks is how many open questions there are before the inbox offers a search.

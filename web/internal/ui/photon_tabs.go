@@ -1,7 +1,6 @@
 package ui
 
 import (
-	"context"
 	"encoding/json"
 	"net/url"
 	"strings"
@@ -10,7 +9,6 @@ import (
 
 	"github.com/photon-beam/beam/internal/form"
 	"github.com/photon-beam/beam/internal/humanize"
-	"github.com/photon-beam/beam/internal/links"
 )
 
 // A ConnectPage says how MCP clients reach a photon.
@@ -55,21 +53,13 @@ type APIPage struct {
 	Findings              []string // what clients may reject
 }
 
-func connectURL(ctx context.Context, name string) templ.SafeURL {
-	return templ.SafeURL(links.FromContext(ctx).ConnectPhoton(name))
-}
-
-func apiURL(ctx context.Context, name string) templ.SafeURL {
-	return templ.SafeURL(links.FromContext(ctx).PhotonAPI(name))
-}
-
 // withQuery returns a URL with a query, which it encodes anew.
-func withQuery(u templ.SafeURL, query string) templ.SafeURL {
+func withQuery(u string, query string) string {
 	values, _ := url.ParseQuery(query) // what can't be parsed is left out
 	if len(values) == 0 {
 		return u
 	}
-	return u + templ.SafeURL("?"+values.Encode())
+	return u + "?" + values.Encode()
 }
 
 func indentJSON(raw []byte) string { return strings.TrimSpace(form.Indent(raw)) }

@@ -1,20 +1,20 @@
 package ui
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
 	"net/url"
 
-	"github.com/a-h/templ"
-
 	"github.com/photon-beam/beam/internal/engine"
 	"github.com/photon-beam/beam/internal/humanize"
+	"github.com/photon-beam/beam/web/internal/medium"
 	"github.com/photon-beam/beam/web/internal/timeline"
 )
 
 func runTitle(r *timeline.Run) string {
-	return titleOrName(r.Title, r.Photon) + " · run " + r.ShortID()
+	return cmp.Or(r.Title, r.Photon) + " · run " + r.ShortID()
 }
 
 // announceState describes a run's state for screen readers.
@@ -48,21 +48,21 @@ func rerunArguments(r *timeline.Run) string {
 
 // editURL returns the URL of the photon's form with the run's input filled in; empty if there
 // is none.
-func editURL(ctx context.Context, r *timeline.Run) templ.SafeURL {
+func editURL(ctx context.Context, r *timeline.Run) string {
 	var args map[string]json.RawMessage
 	if !r.LargeArgs && (json.Unmarshal(r.Args, &args) != nil || len(args) == 0) {
 		return ""
 	}
-	return photonURL(ctx, r.Photon) + templ.SafeURL("?"+url.Values{"beam:from": {r.ID}}.Encode())
+	return site(ctx).Photon(r.Photon) + "?" + url.Values{"beam:from": {r.ID}}.Encode()
 }
 
 // askOnRunURL returns the address of an open question's form on its run's page.
-func askOnRunURL(ctx context.Context, r *timeline.Run, a *timeline.Ask) templ.SafeURL {
+func askOnRunURL(ctx context.Context, r *timeline.Run, a *timeline.Ask) string {
 	switch form := fragmentURL(askElementID(a.ID)); {
-	case isExport(ctx):
+	case medium.Of(ctx) == medium.Export:
 		return ""
 	case r.IsWindow():
-		return runURL(ctx, a.Run) + form
+		return site(ctx).Run(a.Run) + form
 	default:
 		return form
 	}

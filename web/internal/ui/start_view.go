@@ -9,14 +9,14 @@ import (
 
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/form"
-	"github.com/photon-beam/beam/internal/links"
+	"github.com/photon-beam/beam/web/internal/controls"
 )
 
 // A startView is the form that starts a run, prepared for rendering.
 type startView struct {
 	PhotonPage
-	root    *formControl
-	list    []*formControl
+	root    *controls.Control
+	list    []*controls.Control
 	general []string // errors that belong to no field, in sentences
 	places  []placedError
 	editURL templ.SafeURL
@@ -29,13 +29,13 @@ type placedError struct {
 }
 
 func newStartView(ctx context.Context, p PhotonPage) *startView {
-	v := &startView{PhotonPage: p, editURL: templ.SafeURL(links.FromContext(ctx).EditForm(p.Name))}
+	v := &startView{PhotonPage: p, editURL: templ.SafeURL(site(ctx).EditForm(p.Name))}
 	var rest []generators.FieldError
-	v.root = &formControl{Part: p.Form, editURL: v.editURL}
-	v.list, rest = newFormControls("in", p.Form.Parts, p.Errors)
-	v.general = generalErrors(rest)
-	setWithin(v.list, "")
-	setEditURL(v.list, v.editURL, p.Focus)
+	v.root = &controls.Control{Part: p.Form, EditURL: v.editURL}
+	v.list, rest = controls.New("in", p.Form.Parts, p.Errors)
+	v.general = controls.Sentences(rest)
+	controls.SetWithin(v.list, "")
+	controls.SetEditURL(v.list, v.editURL, p.Focus)
 	if v.JSON == "" {
 		v.JSON = form.Indent(p.Form.WithoutSecrets())
 		if p.Form.Kind == form.JSON && len(p.Form.Values) > 0 {

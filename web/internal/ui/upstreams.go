@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -79,7 +80,7 @@ func changeArtifact(t upstream.ToolStatus) *generators.Artifact {
 func describeImplementation(info json.RawMessage) string {
 	var i struct{ Name, Title, Version string }
 	_ = json.Unmarshal(info, &i) // a server may say anything
-	return humanize.Truncate(strings.TrimSpace(titleOrName(i.Title, i.Name)+" "+i.Version), 200)
+	return humanize.Truncate(strings.TrimSpace(cmp.Or(i.Title, i.Name)+" "+i.Version), 200)
 }
 
 // capabilityNames returns the names of a server's capabilities.

@@ -31,7 +31,7 @@ func TestURLsHaveTheBase(t *testing.T) {
 		"runs":   Runs(c, RunsPage{Runs: []RunLine{{Info: engine.Info{ID: runID}}}}),
 		"none":   Runs(c, RunsPage{RunFilter: RunFilter{State: "failed"}, After: "1-a", Next: "1-b"}),
 		"run":    RunPage(c, w.run),
-		"gone":   RunGone(runID),
+		"gone":   RunGone(),
 		"login":  Login(c, LoginPage{Token: true}),
 		"error":  ErrorPage(c, 404, "Not found", "Page not found.", Link{"/base/", "Show all photons"}),
 	}
@@ -46,7 +46,7 @@ func TestURLsHaveTheBase(t *testing.T) {
 		w.answer(2, ask.Decline, "")
 		pages["closed "+kind] = AskClosedPage(c, w.run.Ask(id), nil)
 	}
-	for kind, events := range artifacts() {
+	for kind, events := range shownArtifacts() {
 		w := newLogWriter("{}")
 		w.events(events)
 		pages["artifact "+kind] = RunPage(c, w.run)

@@ -1,0 +1,205 @@
+// Package photons serves photons: their list, their pages and forms, and the starts of their runs.
+package photons
+
+import (
+	"cmp"
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/connect"
+	"github.com/photon-beam/beam/internal/engine"
+	"github.com/photon-beam/beam/internal/form"
+	"github.com/photon-beam/beam/internal/humanize"
+	"github.com/photon-beam/beam/web/internal/access"
+	"github.com/photon-beam/beam/web/internal/lists"
+	"github.com/photon-beam/beam/web/internal/page"
+	"github.com/photon-beam/beam/web/internal/problem"
+	"github.com/photon-beam/beam/web/internal/request"
+	"github.com/photon-beam/beam/web/internal/response"
+	"github.com/photon-beam/beam/web/internal/site"
+	"github.com/photon-beam/beam/web/internal/ui"
+	"github.com/photon-beam/beam/web/internal/upstreams"
+)
+
+// maxCardText is how many characters of a photon's description the first page shows.
+const maxCardText = 400
+
+// Handlers serve photons.
+type Handlers struct {
+	Engine  *engine.Engine
+	Lists   *lists.Photons
+	Callers *access.Callers
+	// Clients are the MCP clients that are connected; nil if the MCP endpoint isn't served.
+	Clients Clients
+	// Upstreams are the MCP servers whose tools are photons; nil if there are none.
+	Upstreams upstreams.Servers
+	// Program is how MCP clients start this program; zero if they don't.
+	Program connect.Entry
+	Site    *site.Site
+	Pages   *page.Renderer
+}
+
+// List lists the photons that the caller may use.
+func (h *Handlers) List(w http.ResponseWriter, r *http.Request, caller generators.Caller) error {
+	if request.WantsJSON(r) {
+		all := h.Engine.Photons(caller)
+		list := make([]any, len(all))
+		for i, p := range all {
+			list[i] = newPhotonJSON(p)
+		}
+		response.JSON(w, http.StatusOK, map[string]any{"photons": list})
+		return nil
+	}
+	page, err := h.homePage(r, caller)
+	if err != nil {
+		return err
+	}
+	if request.IsDatastar(r) { // the person types what to find
+		return h.Pages.Render(w, r, http.StatusOK, ui.Photons(page))
+	}
+	c := h.Pages.Chrome(r, caller, "Photons")
+	c.SearchQuery = page.Query
+	return h.Pages.Render(w, r, http.StatusOK, ui.Home(c, page))
+}
+
+// photonsPerPage is how many photons a page of them has.
+const photonsPerPage = 50
+
+// homePage returns the page of photons that a request asks for.
+func (h *Handlers) homePage(r *http.Request, caller generators.Caller) (page ui.HomePage, err error) {
+	all := h.Lists.Of(caller).Sorted
+	page.Query, page.After, page.Count = strings.TrimSpace(r.URL.Query().Get("q")), r.URL.Query().Get("after"), len(all)
+	words, first := lists.NewWords(page.Query), 0
+	if page.After != "" {
+		first = slices.IndexFunc(all, func(p *generators.Photon) bool { return p.Name() == page.After }) + 1
+		if first == 0 {
+			return page, problem.Errorf(http.StatusBadRequest, "The parameter after is not from this list. Start without it.")
+		}
+	}
+	for i, p := range all {
+		if !Matches(words, p) {
+			continue
+		}
+		page.Found++
+		switch {
+		case i < first:
+		case len(page.Photons) == photonsPerPage:
+			page.Next = page.Photons[photonsPerPage-1].Name
+		default:
+			page.Photons = append(page.Photons, newPhotonCard(p))
+		}
+	}
+	return page, nil
+}
+
+func newPhotonCard(p *generators.Photon) ui.PhotonCard {
+	o := p.Options()
+	return ui.PhotonCard{
+		Name: p.Name(), Title: p.Title(), Description: humanize.Truncate(o.Description, maxCardText), Group: o.Group,
+		Traits: traitsOf(o),
+	}
+}
+
+// Show shows a photon and its form.
+func (h *Handlers) Show(w http.ResponseWriter, r *http.Request, caller generators.Caller) error {
+	p, err := h.lookup(r, caller)
+	if err != nil {
+		return err
+	}
+	if request.WantsJSON(r) {
+		response.JSON(w, http.StatusOK, newPhotonJSON(p))
+		return nil
+	}
+	page := newPhotonPage(p)
+	if run := r.URL.Query().Get(fromField); run != "" {
+		args, err := h.inputOf(r, caller, p, run)
+		if err != nil {
+			return err
+		}
+		page.Form = form.ForPhoton(p).Fill(args)
+		if page.Query = linkQuery(page.Form.WithoutSecrets()); len(page.Query) > maxLinkQuery {
+			page.Query = ""
+		}
+	} else {
+		page.Form, page.Query = form.ForPhoton(p).Link(r.URL.Query()), filledIn(p, r)
+	}
+	return h.Pages.Render(w, r, http.StatusOK, ui.PhotonDetails(h.Pages.Chrome(r, caller, p.Title()), page))
+}
+
+// fromField names, in the address of a photon's page, the run with whose input the form is
+// filled in.
+const fromField = "beam:from"
+
+// inputOf returns the input of a run of a photon, without what is typed hidden.
+func (h *Handlers) inputOf(r *http.Request, caller generators.Caller, p *generators.Photon, run string) (json.RawMessage, error) {
+	photon, args, err := h.Engine.Input(r.Context(), caller, run)
+	if err != nil {
+		return nil, err
+	}
+	if photon != p.Name() {
+		return nil, problem.Errorf(http.StatusBadRequest, "The parameter %s must be a run of %s; this one is of %s.", fromField, p.Name(), photon)
+	}
+	return form.ForPhoton(p).Fill(args).WithoutSecrets(), nil
+}
+
+// newPhotonPage returns a photon's page without its form.
+func newPhotonPage(p *generators.Photon) ui.PhotonPage {
+	o := p.Options()
+	page := ui.PhotonPage{Name: p.Name(), Title: p.Title(), Description: o.Description, Traits: traitsOf(o), Upstream: lists.UpstreamOf(p)}
+	for i, example := range o.Examples {
+		raw, ok := example.(json.RawMessage) // as package generators makes them
+		query := linkQuery(raw)
+		if !ok || len(query) > maxLinkQuery {
+			continue
+		}
+		page.Examples = append(page.Examples, ui.Example{Label: cmp.Or(lists.SummarizeArguments(p, raw), "Example "+strconv.Itoa(i+1)), Query: query})
+	}
+	return page
+}
+
+// filledIn returns the query of a link to a form that is filled in as the request's address
+// says, without secrets.
+func filledIn(p *generators.Photon, r *http.Request) string {
+	query := r.URL.Query()
+	if len(query) == 0 {
+		return ""
+	}
+	return linkQuery(form.ForPhoton(p).Link(query).WithoutSecrets())
+}
+
+// maxLinkQuery is the longest query of a link that fills in a form, in bytes.
+const maxLinkQuery = 8 << 10
+
+// linkQuery returns the query of an address that fills in a photon's form with arguments.
+func linkQuery(args json.RawMessage) string {
+	var members map[string]json.RawMessage
+	if json.Unmarshal(args, &members) != nil {
+		return ""
+	}
+	query := url.Values{}
+	for name, raw := range members {
+		var text string
+		if json.Unmarshal(raw, &text) != nil {
+			text = string(raw)
+		}
+		query.Set(name, text)
+	}
+	return query.Encode()
+}
+
+func traitsOf(o generators.Options) ui.Traits {
+	return ui.Traits{
+		ReadOnly: o.ReadOnly, Destructive: o.Destructive, Idempotent: o.Idempotent,
+		OpenWorld: o.OpenWorld, Durable: o.Durable,
+	}
+}
+
+// Matches reports whether a photon's name, title or description have the words of a search.
+func Matches(words lists.Words, p *generators.Photon) bool {
+	return len(words) == 0 || words.Match(p.Name(), p.Title(), p.Options().Description)
+}

@@ -1,0 +1,213 @@
+package runs
+
+import (
+	"encoding/json"
+	"iter"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+
+	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/engine"
+	"github.com/photon-beam/beam/internal/recording"
+	"github.com/photon-beam/beam/internal/runlog"
+	"github.com/photon-beam/beam/sse"
+	"github.com/photon-beam/beam/web/internal/problem"
+	"github.com/photon-beam/beam/web/internal/request"
+	"github.com/photon-beam/beam/web/internal/response"
+	"github.com/photon-beam/beam/web/internal/ui"
+	"github.com/photon-beam/beam/web/internal/wire"
+)
+
+// How many messages a list has at most.
+const messagesPerPage = 100
+
+// ListMessages serves the messages of a run: a page of them, as a page or as JSON, or all
+// that match as JSON lines.
+func (h *Handlers) ListMessages(w http.ResponseWriter, r *http.Request, caller generators.Caller) error {
+	info, err := h.Engine.Info(caller, r.PathValue("id"))
+	if err != nil {
+		return err
+	}
+	query := r.URL.Query()
+	page, err := parseMessagePage(query)
+	if err != nil {
+		return err
+	}
+	messages, err := h.messagesOf(r, caller, info, page)
+	if err != nil {
+		return err
+	}
+	if page.Method != "" && !slices.Contains(page.Methods, page.Method) {
+		return problem.Errorf(http.StatusBadRequest, "The parameter method is not the method of a message of this run.")
+	}
+	switch format := query.Get("format"); format {
+	case "":
+	case "jsonl":
+		return h.exportMessages(w, info, page.Filter, messages)
+	default:
+		return problem.Errorf(http.StatusBadRequest, "The parameter format must be jsonl, or missing.")
+	}
+	for m, err := range messages {
+		if err != nil {
+			return err
+		}
+		page.Add(m)
+	}
+	if request.WantsJSON(r) {
+		response.JSON(w, http.StatusOK, map[string]any{
+			"source": page.Source, "recorded": page.Recorded, "dropped": page.Dropped,
+			"messages": response.NonNil(page.Messages), "earlier": page.Earlier, "later": page.Later,
+		})
+		return nil
+	}
+	run, err := h.Loader.Load(r.Context(), caller, info.ID)
+	if err != nil {
+		return err
+	}
+	return h.Pages.Render(w, r, http.StatusOK, ui.MessagesPage(h.Pages.Chrome(r, caller, "Messages"), run, page))
+}
+
+// parseMessagePage reads which messages a list is to have.
+func parseMessagePage(query url.Values) (*wire.Page, error) {
+	p := &wire.Page{
+		Filter: wire.Filter{
+			Text: query.Get("q"), Method: query.Get("method"),
+			Direction: wire.Direction(query.Get("direction")), Side: recording.Side(query.Get("side")),
+		},
+		Source: wire.Source(query.Get("source")),
+	}
+	switch {
+	case len(p.Text) > request.MaxText:
+		return nil, problem.Errorf(http.StatusBadRequest, "The parameter q must be at most %d bytes long.", request.MaxText)
+	case p.Source != "" && p.Source != wire.Wire && p.Source != wire.Log:
+		return nil, problem.Errorf(http.StatusBadRequest, "The parameter source must be wire or log.")
+	case p.Side != "" && p.Side != recording.Client && p.Side != recording.Upstream:
+		return nil, problem.Errorf(http.StatusBadRequest, "The parameter side must be client or upstream.")
+	case p.Direction != "" && p.Direction != wire.ToClient && p.Direction != wire.FromClient:
+		return nil, problem.Errorf(http.StatusBadRequest, "The parameter direction must be in or out.")
+	}
+	var err error
+	if p.Limit, err = request.Limit(query, messagesPerPage); err != nil {
+		return nil, err
+	}
+	if p.After, err = request.Ordinal(query, "after"); err != nil {
+		return nil, err
+	}
+	p.Before, err = request.Ordinal(query, "before")
+	return p, err
+}
+
+// messagesOf returns the messages of a run so far, from the page's source, which it sets if
+// the page has none. An error is the last.
+func (h *Handlers) messagesOf(r *http.Request, caller generators.Caller, info engine.Info, page *wire.Page) (iter.Seq2[wire.Message, error], error) {
+	recorded, err := h.Engine.Messages(caller, info.ID)
+	if err != nil {
+		return nil, err
+	}
+	page.Describe(recorded)
+	if page.Source == wire.Log {
+		return h.derivedMessages(r, caller, info), nil
+	}
+	return func(yield func(wire.Message, error) bool) {
+		for _, m := range recorded {
+			if !yield(m, nil) {
+				return
+			}
+		}
+	}, nil
+}
+
+// derivedMessages yields the messages that an MCP client would have of a run, as its log
+// says.
+func (h *Handlers) derivedMessages(r *http.Request, caller generators.Caller, info engine.Info) iter.Seq2[wire.Message, error] {
+	return func(yield func(wire.Message, error) bool) {
+		batches, err := h.Engine.Read(r.Context(), caller, info.ID, 0)
+		if err != nil {
+			yield(wire.Message{}, err)
+			return
+		}
+		view := wire.NewView(info.ID, sse.NewJSONRPCRenderer(r.Context(), onlyRecorded(h.Messages.Describe(r.Context(), caller, info, h.Site.BaseURL(r))), 0))
+		for batch, err := range batches {
+			if err != nil {
+				yield(wire.Message{}, err)
+				return
+			}
+			for _, e := range batch {
+				m, ok, err := view.Translate(e)
+				if (ok || err != nil) && !yield(m, err) || err != nil {
+					return
+				}
+			}
+		}
+	}
+}
+
+// onlyRecorded returns a run without a result that is kept for its client and must not be in
+// the log.
+func onlyRecorded(run sse.JSONRPCRun) sse.JSONRPCRun {
+	content := run.Content
+	run.Content = func(end *runlog.Finished) (json.RawMessage, error) {
+		if end.Content == nil && end.ContentBlob == "" {
+			return nil, nil
+		}
+		return content(end)
+	}
+	return run
+}
+
+// exportMessages writes the messages that match, one a line.
+func (h *Handlers) exportMessages(w http.ResponseWriter, info engine.Info, filter wire.Filter, messages iter.Seq2[wire.Message, error]) error {
+	header := w.Header()
+	header.Set("Content-Type", "application/jsonl")
+	header.Set("Cache-Control", "no-store")
+	response.Attachment(w, exportName(info)+".jsonl")
+	for m, err := range messages {
+		if err == nil && filter.Matches(&m) {
+			var line []byte
+			if line, err = json.Marshal(m); err == nil {
+				_, err = w.Write(append(line, '\n'))
+			}
+		}
+		if err != nil {
+			h.Logger.Error("exporting messages", "run", info.ID, "err", err) // the status is sent already
+			return nil
+		}
+	}
+	return nil
+}
+
+// ShowMessage serves one message of a run, as it is.
+func (h *Handlers) ShowMessage(w http.ResponseWriter, r *http.Request, caller generators.Caller) error {
+	info, err := h.Engine.Info(caller, r.PathValue("id"))
+	if err != nil {
+		return err
+	}
+	seq, err := strconv.ParseUint(r.PathValue("seq"), 10, 64)
+	if err != nil {
+		return problem.ErrPageNotFound
+	}
+	page, err := parseMessagePage(r.URL.Query())
+	if err != nil {
+		return err
+	}
+	messages, err := h.messagesOf(r, caller, info, page)
+	if err != nil {
+		return err
+	}
+	for m, err := range messages {
+		switch {
+		case err != nil:
+			return err
+		case m.Seq > seq:
+			return problem.ErrPageNotFound
+		case m.Seq == seq:
+			w.Header().Set("Content-Type", request.JSONType)
+			w.Header().Set("Cache-Control", "no-store")
+			_, err := w.Write(append(slices.Clone(m.Message), '\n'))
+			return err
+		}
+	}
+	return problem.ErrPageNotFound
+}
