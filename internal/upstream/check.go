@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"maps"
 	"net"
+	"net/http"
 	"os/exec"
 	"slices"
 	"strings"
@@ -157,11 +158,11 @@ func suggestMend(server config.Server, err error) string {
 		return "Correct the host in its url."
 	case errors.As(err, &network):
 		return "Start the server, or correct the port in its url."
-	case errors.Is(err, context.DeadlineExceeded), strings.Contains(err.Error(), "didn't respond"):
+	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, client.ErrNoResponse):
 		return "Run the command by hand: it must speak MCP on stdout, and nothing else."
-	case server.URL != "" && strings.Contains(err.Error(), "404"):
+	case client.StatusOf(err) == http.StatusNotFound:
 		return "Give the whole url of its MCP endpoint, which often ends in /mcp or /sse."
-	case server.Command != "" && strings.Contains(err.Error(), "the process "):
+	case errors.Is(err, client.ErrProcess):
 		return "Run the command by hand to see why it ends."
 	}
 	return ""

@@ -53,14 +53,14 @@ func encodeCapabilities(a clientsession.Abilities) json.RawMessage {
 	return message.Compacted(capabilities)
 }
 
-// checkDeclared returns the error for a request that the upstream was told nobody can be
-// asked.
-func checkDeclared(r *client.ServerRequest, a clientsession.Abilities) (AskOutcome, *message.Error) {
-	nobody := func(of string) (AskOutcome, *message.Error) {
-		return AskNobody, message.Errorf(mcp.METHOD_NOT_FOUND, "nobody can be asked: the client of this call has not declared %s", of)
+// checkDeclared returns the refusal of a request that the upstream was told nobody can be
+// asked; nil if it may be.
+func checkDeclared(r *client.ServerRequest, a clientsession.Abilities) *refusal {
+	nobody := func(of string) *refusal {
+		return refusef(AskNobody, mcp.METHOD_NOT_FOUND, "nobody can be asked: the client of this call has not declared %s", of)
 	}
-	undeclared := func(what string) (AskOutcome, *message.Error) {
-		return AskInvalid, message.Errorf(mcp.INVALID_PARAMS, "the client of this call has not declared %s", what)
+	undeclared := func(what string) *refusal {
+		return invalidf("the client of this call has not declared %s", what)
 	}
 	switch r.Method {
 	case string(mcp.MethodElicitationCreate):
@@ -85,5 +85,5 @@ func checkDeclared(r *client.ServerRequest, a clientsession.Abilities) (AskOutco
 			return nobody("roots")
 		}
 	}
-	return "", nil
+	return nil
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/engine"
 	"github.com/photon-beam/beam/internal/form"
+	"github.com/photon-beam/beam/internal/rule"
 )
 
 // TestErrorsSayWhatToDo answers fields of many kinds wrongly, as a form would be checked.
@@ -73,7 +74,7 @@ func TestQuestionsAreTheirFieldsLabels(t *testing.T) {
 	for kind, want := range map[string]string{"text": "Enter an answer", "select": "Choose an answer"} {
 		var o engine.OpenAsk
 		o.Question = questions()[kind]
-		v := newAskView(o, []generators.FieldError{generators.At(o.Question.Fields[0].Name, "is required")}, nil)
+		v := newAskView(o, []generators.FieldError{{Path: "/" + o.Question.Fields[0].Name, Message: "is required", Rule: rule.Required}}, nil)
 		if got := v.controls[0].errorSentences(); !slices.Equal(got, []string{want}) {
 			t.Errorf("%s: %q, want %q", kind, got, want)
 		}
