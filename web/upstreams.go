@@ -13,6 +13,7 @@ import (
 	"github.com/photon-beam/beam/internal/upstream"
 	"github.com/photon-beam/beam/internal/upstream/catalogue"
 	"github.com/photon-beam/beam/internal/upstream/config"
+	"github.com/photon-beam/beam/internal/upstream/policy"
 	"github.com/photon-beam/beam/sse"
 	"github.com/photon-beam/beam/web/internal/ui"
 )
@@ -23,7 +24,7 @@ type Upstreams interface {
 	// Status returns a snapshot of all upstreams, sorted by name.
 	Status() []upstream.Status
 	// Accept accepts a tool that is held back, if it is still as the digest says. The
-	// error may wrap [upstream.ErrToolNotFound] or [upstream.ErrChangedAgain].
+	// error may wrap [policy.ErrToolNotFound] or [policy.ErrChangedAgain].
 	Accept(name, tool, digest string) ([]string, error)
 	// Reconnect ends the connection to an upstream and connects again.
 	Reconnect(name string) error
@@ -100,12 +101,12 @@ func (s *Server) lookupPhoton(r *http.Request, caller generators.Caller) (*gener
 		return nil, engine.ErrPhotonNotFound
 	}
 	err := &statusError{status: http.StatusNotFound, title: "Tool not offered", text: name + " isn’t offered. " + tool.Reason, on: ui.Link{URL: s.links.Home(), Text: "Show all photons"}}
-	if tool.Decision == upstream.Held {
+	if tool.Decision == policy.Held {
 		err.title, err.text = "Tool held back", name+" is held back. "+tool.Reason+" Nobody can call it until an operator has looked at it and accepts it."
 	}
 	if mayOperate {
 		err.on = ui.Link{URL: s.links.Upstream(server), Text: "Show the MCP server " + server}
-		if tool.Decision == upstream.Held {
+		if tool.Decision == policy.Held {
 			err.on = ui.Link{URL: s.links.Upstream(server) + "#held", Text: "Review what changed"}
 		}
 	}
@@ -114,13 +115,13 @@ func (s *Server) lookupPhoton(r *http.Request, caller generators.Caller) (*gener
 
 // findUnoffered returns the tool of an upstream that Beam would offer under a name, if it
 // didn't hold it back and could offer it.
-func (s *Server) findUnoffered(name string) (server string, tool upstream.ToolStatus, ok bool) {
+func (s *Server) findUnoffered(name string) (server string, tool policy.ToolStatus, ok bool) {
 	if _, ok := catalogue.SplitName(name); !ok || s.upstreams == nil {
 		return "", tool, false
 	}
 	for _, u := range s.upstreams.Status() {
 		for _, t := range u.Tools {
-			if (t.Decision == upstream.Held || t.Decision == upstream.Skipped) && catalogue.JoinName(u.Name, t.Name) == name {
+			if (t.Decision == policy.Held || t.Decision == policy.Skipped) && catalogue.JoinName(u.Name, t.Name) == name {
 				return u.Name, t, true
 			}
 		}
@@ -175,9 +176,9 @@ func (s *Server) handleOperateUpstream(w http.ResponseWriter, r *http.Request, _
 // describeUpstreamError returns an error with its HTTP status.
 func describeUpstreamError(err error) error {
 	switch {
-	case errors.Is(err, upstream.ErrToolNotFound):
+	case errors.Is(err, policy.ErrToolNotFound):
 		return statusErrorf(http.StatusNotFound, "No such tool is held back: it may have been accepted already.")
-	case errors.Is(err, upstream.ErrChangedAgain):
+	case errors.Is(err, policy.ErrChangedAgain):
 		return statusErrorf(http.StatusConflict, "The tool has changed again. Go back, and look at it once more.")
 	case errors.Is(err, config.ErrNotFound):
 		return statusErrorf(http.StatusConflict, "This upstream is not in the data folder's own file: remove it from the file that Beam was started with.")

@@ -9,6 +9,7 @@ import (
 	"github.com/photon-beam/beam/internal/mcp/client"
 	"github.com/photon-beam/beam/internal/mcp/message"
 	"github.com/photon-beam/beam/internal/rawjson"
+	"github.com/photon-beam/beam/internal/upstream/policy"
 )
 
 // abilities returns what the upstream may ask during the calls of a client: what somebody
@@ -57,7 +58,7 @@ func encodeCapabilities(a clientsession.Abilities) json.RawMessage {
 // asked; nil if it may be.
 func checkDeclared(r *client.ServerRequest, a clientsession.Abilities) *refusal {
 	nobody := func(of string) *refusal {
-		return refusef(AskNobody, mcp.METHOD_NOT_FOUND, "nobody can be asked: the client of this call has not declared %s", of)
+		return refusef(policy.AskNobody, mcp.METHOD_NOT_FOUND, "nobody can be asked: the client of this call has not declared %s", of)
 	}
 	undeclared := func(what string) *refusal {
 		return invalidf("the client of this call has not declared %s", what)

@@ -11,6 +11,7 @@ import (
 	"github.com/photon-beam/beam/internal/mcp/client"
 	"github.com/photon-beam/beam/internal/mcp/message"
 	"github.com/photon-beam/beam/internal/rawjson"
+	"github.com/photon-beam/beam/internal/upstream/policy"
 )
 
 // elicitation returns the question of elicitation/create.
@@ -31,7 +32,7 @@ func (u *Upstream) elicitation(r *client.ServerRequest) (*question, *refusal) {
 	case "url":
 		return u.urlQuestion(params.Message, params.URL, params.ElicitationID)
 	}
-	return nil, invalidf("the mode %q is unknown; the client has declared form and url", cleanLine(params.Mode, 50))
+	return nil, invalidf("the mode %q is unknown; the client has declared form and url", policy.CleanLine(params.Mode, 50))
 }
 
 func (u *Upstream) formQuestion(text string, schema json.RawMessage) (*question, *refusal) {
@@ -40,7 +41,7 @@ func (u *Upstream) formQuestion(text string, schema json.RawMessage) (*question,
 	}
 	parsed, err := generators.ParseSchema(schema)
 	if err != nil {
-		return nil, invalidf("the requestedSchema is not a valid JSON Schema: %s", cleanLine(err.Error(), maxEventText))
+		return nil, invalidf("the requestedSchema is not a valid JSON Schema: %s", policy.CleanLine(err.Error(), maxEventText))
 	}
 	fields, err := ask.FromSchema(parsed.Document())
 	if err != nil {
@@ -48,7 +49,7 @@ func (u *Upstream) formQuestion(text string, schema json.RawMessage) (*question,
 	}
 	warning, err := u.policy.CheckForm(text, schema)
 	if err != nil {
-		return nil, refusef(AskSensitive, mcp.INVALID_PARAMS, "%v", err)
+		return nil, refusef(policy.AskSensitive, mcp.INVALID_PARAMS, "%v", err)
 	}
 	return &question{note: warning, declined: declinedResult, cancelled: cancelledResult, ask: func(yield generators.Yield) (json.RawMessage, error) {
 		content, err := ask.ForFields("elicitation", text, fields, u.askOptions()...).Ask(yield)
@@ -62,7 +63,7 @@ func (u *Upstream) formQuestion(text string, schema json.RawMessage) (*question,
 func (u *Upstream) urlQuestion(text, address, id string) (*question, *refusal) {
 	address, warning, refused := u.checkURL(address)
 	if refused != nil {
-		return nil, &refusal{AskInvalid, refused}
+		return nil, &refusal{policy.AskInvalid, refused}
 	}
 	return &question{note: warning, declined: declinedResult, cancelled: cancelledResult, ask: func(yield generators.Yield) (json.RawMessage, error) {
 		w := &withdrawer{yield: yield}

@@ -16,6 +16,7 @@ import (
 	"github.com/photon-beam/beam/internal/mcp/message"
 	"github.com/photon-beam/beam/internal/toolresult"
 	"github.com/photon-beam/beam/internal/upstream/catalogue"
+	"github.com/photon-beam/beam/internal/upstream/policy"
 )
 
 // The codes of errors that upstreams get.
@@ -72,13 +73,13 @@ func (p *passthrough) settle(r *client.ServerRequest) {
 	}
 	end, err := p.upstream.policy.BeginAsk(p.session())
 	switch {
-	case errors.Is(err, ErrElicitationDisabled) && r.Method != string(mcp.MethodElicitationCreate):
+	case errors.Is(err, policy.ErrElicitationDisabled) && r.Method != string(mcp.MethodElicitationCreate):
 		end = func() {} // the setting is about people
-	case errors.Is(err, ErrElicitationDisabled):
-		p.refuse(r, refusef(AskDisabled, mcp.METHOD_NOT_FOUND, "%v", err))
+	case errors.Is(err, policy.ErrElicitationDisabled):
+		p.refuse(r, refusef(policy.AskDisabled, mcp.METHOD_NOT_FOUND, "%v", err))
 		return
 	case err != nil:
-		p.refuse(r, refusef(AskTooMany, codeNoAnswer, "%v", err))
+		p.refuse(r, refusef(policy.AskTooMany, codeNoAnswer, "%v", err))
 		return
 	}
 	defer end()
@@ -96,24 +97,24 @@ func (p *passthrough) settle(r *client.ServerRequest) {
 
 // A refusal is the error for an upstream whose request nobody is asked, and how it counts.
 type refusal struct {
-	outcome AskOutcome
+	outcome policy.AskOutcome
 	*message.Error
 }
 
-func refusef(outcome AskOutcome, code int, format string, args ...any) *refusal {
+func refusef(outcome policy.AskOutcome, code int, format string, args ...any) *refusal {
 	return &refusal{outcome, message.Errorf(code, format, args...)}
 }
 
 // invalidf returns the refusal of a request that can't be asked.
 func invalidf(format string, args ...any) *refusal {
-	return refusef(AskInvalid, mcp.INVALID_PARAMS, format, args...)
+	return refusef(policy.AskInvalid, mcp.INVALID_PARAMS, format, args...)
 }
 
 // refuse refuses a request that nobody is asked, and records that.
 func (p *passthrough) refuse(r *client.ServerRequest, refused *refusal) {
-	p.upstream.policy.recordRefusal(AuditRecord{
+	p.upstream.policy.RecordRefusal(policy.AuditRecord{
 		Tool: toolOf(p.request), Person: generators.CallerOf(p.ctx).ID, Kind: r.Method, Outcome: refused.outcome,
-		Reason: cleanLine(refused.Message, maxEventText), Question: DigestOf(r.Params),
+		Reason: policy.CleanLine(refused.Message, maxEventText), Question: policy.DigestOf(r.Params),
 	})
 	r.Refuse(refused.Error)
 }
@@ -223,7 +224,7 @@ func (u *Upstream) question(r *client.ServerRequest) (*question, *refusal) {
 	case string(mcp.MethodListRoots):
 		return rootsQuestion(), nil
 	}
-	return nil, refusef(AskInvalid, mcp.METHOD_NOT_FOUND, "there is no method %s", r.Method)
+	return nil, refusef(policy.AskInvalid, mcp.METHOD_NOT_FOUND, "there is no method %s", r.Method)
 }
 
 var (

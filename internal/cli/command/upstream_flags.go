@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"github.com/photon-beam/beam/internal/app"
-	"github.com/photon-beam/beam/internal/upstream"
 	"github.com/photon-beam/beam/internal/upstream/config"
+	"github.com/photon-beam/beam/internal/upstream/policy"
 )
 
 // UpstreamFlags are the flags for other MCP servers.
@@ -35,8 +35,8 @@ func (u *UpstreamFlags) CheckFlags() error {
 }
 
 // elicitation returns what the servers may ask.
-func (u *UpstreamFlags) elicitation() upstream.Elicitation {
-	return upstream.Elicitation{Enabled: u.ElicitationEnabled, Timeout: time.Duration(u.ElicitationTimeout), MaxConcurrent: u.ElicitationMaxConcurrent}
+func (u *UpstreamFlags) elicitation() policy.Elicitation {
+	return policy.Elicitation{Enabled: u.ElicitationEnabled, Timeout: time.Duration(u.ElicitationTimeout), MaxConcurrent: u.ElicitationMaxConcurrent}
 }
 
 // MayHaveUpstreams reports whether photons may come from other servers, so that which

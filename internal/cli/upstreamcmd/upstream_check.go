@@ -18,6 +18,7 @@ import (
 	"github.com/photon-beam/beam/internal/smallstate"
 	"github.com/photon-beam/beam/internal/upstream"
 	"github.com/photon-beam/beam/internal/upstream/config"
+	"github.com/photon-beam/beam/internal/upstream/policy"
 )
 
 // upstreamCheckCommand connects to servers and says what it finds.
@@ -149,7 +150,7 @@ func printReport(p *command.Program, r *upstream.Report) {
 	}
 	var offered []string
 	for _, t := range r.Tools {
-		if t.Decision == upstream.Offered {
+		if t.Decision == policy.Offered {
 			offered = append(offered, t.Name)
 		}
 	}

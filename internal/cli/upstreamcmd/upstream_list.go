@@ -14,6 +14,7 @@ import (
 	"github.com/photon-beam/beam/internal/humanize"
 	"github.com/photon-beam/beam/internal/upstream"
 	"github.com/photon-beam/beam/internal/upstream/config"
+	"github.com/photon-beam/beam/internal/upstream/policy"
 )
 
 // upstreamListCommand lists servers.
@@ -129,7 +130,7 @@ func withoutPlace(l config.Listed) string {
 
 func (u *listedUpstream) setStatus(s *upstream.Status) {
 	u.status, u.State, u.Error = s, string(s.State), s.LatestError()
-	u.Tools, u.Held = s.Count(upstream.Offered), s.Count(upstream.Held)
+	u.Tools, u.Held = s.Count(policy.Offered), s.Count(policy.Held)
 }
 
 // describe says what an upstream is doing.

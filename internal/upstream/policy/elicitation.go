@@ -1,4 +1,4 @@
-package upstream
+package policy
 
 import (
 	"encoding/json"
@@ -84,8 +84,8 @@ func (p *Policy) BeginAsk(session any) (end func(), err error) {
 	}, nil
 }
 
-// recordRefusal counts and audits a request of the upstream that nobody is asked.
-func (p *Policy) recordRefusal(r AuditRecord) {
+// RecordRefusal counts and audits a request of the upstream that nobody is asked.
+func (p *Policy) RecordRefusal(r AuditRecord) {
 	r.Upstream = p.server.Name
 	p.options.Meter.UpstreamAsk(p.server.Name, r.Outcome)
 	p.options.Audit.Write(r)

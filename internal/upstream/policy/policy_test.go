@@ -1,4 +1,4 @@
-package upstream_test
+package policy_test
 
 import (
 	"bytes"
@@ -15,17 +15,17 @@ import (
 
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/smallstate"
-	"github.com/photon-beam/beam/internal/upstream"
 	"github.com/photon-beam/beam/internal/upstream/config"
+	"github.com/photon-beam/beam/internal/upstream/policy"
 )
 
 // newPolicy returns a policy of an upstream called up.
-func newPolicy(t *testing.T, p config.Policy, o upstream.PolicyOptions) *upstream.Policy {
+func newPolicy(t *testing.T, p config.Policy, o policy.Options) *policy.Policy {
 	t.Helper()
-	if o.Elicitation == (upstream.Elicitation{}) {
-		o.Elicitation = upstream.DefaultElicitation()
+	if o.Elicitation == (policy.Elicitation{}) {
+		o.Elicitation = policy.DefaultElicitation()
 	}
-	policy, err := upstream.NewPolicy(config.Server{Name: "up", Command: "up", Policy: p}, o)
+	policy, err := policy.New(config.Server{Name: "up", Command: "up", Policy: p}, o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -38,7 +38,7 @@ func tool(name, description string) json.RawMessage {
 }
 
 // decisions returns the names of tools with what was decided.
-func decisions(tools []*upstream.ToolStatus) string {
+func decisions(tools []*policy.ToolStatus) string {
 	var all []string
 	for _, t := range tools {
 		all = append(all, t.Name+" "+string(t.Decision))
@@ -54,7 +54,7 @@ func expect(t *testing.T, what, got, want string) {
 }
 
 func TestAllowAndDeny(t *testing.T) {
-	p := newPolicy(t, config.Policy{Allow: []string{"get_*", "set_a"}, Deny: []string{"*_secret"}}, upstream.PolicyOptions{})
+	p := newPolicy(t, config.Policy{Allow: []string{"get_*", "set_a"}, Deny: []string{"*_secret"}}, policy.Options{})
 	tools := p.Review([]json.RawMessage{tool("get_a", ""), tool("get_secret", ""), tool("set_a", ""), tool("set_b", ""), tool("get_a", "again"), json.RawMessage(`5`), json.RawMessage(`{}`), tool("a\u202eb", "")})
 	expect(t, "tools", decisions(tools), "get_a offered, get_secret denied, set_a offered, set_b denied, get_a skipped,  skipped,  skipped, a‹U+202E›b skipped")
 	if _, err := p.BeginCall("get_secret"); err == nil {
@@ -63,7 +63,7 @@ func TestAllowAndDeny(t *testing.T) {
 	if end, err := p.BeginCall("get_a"); err != nil {
 		t.Error(err)
 	} else {
-		end(upstream.CallCompleted)
+		end(policy.CallCompleted)
 	}
 }
 
@@ -72,7 +72,7 @@ func TestAllowAndDeny(t *testing.T) {
 func TestPins(t *testing.T) {
 	state := smallstate.NewMemory()
 	var log bytes.Buffer
-	o := upstream.PolicyOptions{State: state, Logger: slog.New(slog.NewTextHandler(&log, nil))}
+	o := policy.Options{State: state, Logger: slog.New(slog.NewTextHandler(&log, nil))}
 	p := newPolicy(t, config.Policy{}, o)
 	expect(t, "at first", decisions(p.Review([]json.RawMessage{tool("a", "adds"), tool("b", ""), tool("a_", "adds")})), "a offered, b offered, a_ offered")
 
@@ -88,7 +88,7 @@ func TestPins(t *testing.T) {
 		"made to a task": `{"name":"a","description":"adds","inputSchema":{"type":"object"},"execution":{"taskSupport":"required"}}`,
 	} {
 		got := p.Review([]json.RawMessage{json.RawMessage(definition)})[0]
-		if got.Decision != upstream.Held {
+		if got.Decision != policy.Held {
 			t.Errorf("%s: %s, want held", what, got.Decision)
 		}
 	}
@@ -110,12 +110,12 @@ func TestPins(t *testing.T) {
 	p = newPolicy(t, config.Policy{}, o)
 	tools = p.Review(changed)
 	expect(t, "after a restart", decisions(tools), "a held, b offered")
-	if err := p.Accept("b", ""); !errors.Is(err, upstream.ErrToolNotFound) {
+	if err := p.Accept("b", ""); !errors.Is(err, policy.ErrToolNotFound) {
 		t.Errorf("accepting an unchanged tool: %v", err)
 	}
 	seen := tools[0].Change.Digest
 	p.Review([]json.RawMessage{tool("a", "third")})
-	if err := p.Accept("a", seen); !errors.Is(err, upstream.ErrChangedAgain) {
+	if err := p.Accept("a", seen); !errors.Is(err, policy.ErrChangedAgain) {
 		t.Errorf("accepting what the operator didn't see: %v", err)
 	}
 	expect(t, "changed back", decisions(p.Review([]json.RawMessage{tool("a", "adds")})), "a offered")
@@ -130,29 +130,29 @@ func TestPins(t *testing.T) {
 		t.Errorf("accepted %v, %v", accepted, err)
 	}
 
-	pins := smallstate.Bucket{Store: state, Name: upstream.PinsBucket("up")}
+	pins := smallstate.Bucket{Store: state, Name: policy.PinsBucket("up")}
 	var damaged string
 	if err := pins.Update(t.Context(), "up__a", func(old []byte) ([]byte, error) { damaged = string(old); return []byte("{"), nil }); err != nil || damaged == "" {
 		t.Fatal(damaged, err)
 	}
-	if _, err := upstream.NewPolicy(config.Server{Name: "up"}, o); err == nil || !strings.Contains(err.Error(), `"up"`) {
+	if _, err := policy.New(config.Server{Name: "up"}, o); err == nil || !strings.Contains(err.Error(), `"up"`) {
 		t.Errorf("damaged pins: %v", err)
 	}
-	if err := upstream.RemovePins(t.Context(), state, "up"); err != nil {
+	if err := policy.RemovePins(t.Context(), state, "up"); err != nil {
 		t.Error(err)
 	}
 	expect(t, "forgotten", decisions(newPolicy(t, config.Policy{}, o).Review([]json.RawMessage{tool("a", "x")})), "a offered")
 }
 
 func TestRoles(t *testing.T) {
-	p := newPolicy(t, config.Policy{Roles: []string{"finance", "it"}}, upstream.PolicyOptions{})
+	p := newPolicy(t, config.Policy{Roles: []string{"finance", "it"}}, policy.Options{})
 	if p.AllowCaller(generators.Caller{ID: "a", Roles: []string{"it"}}) != nil {
 		t.Error("a caller with the role may not use it")
 	}
 	if p.AllowCaller(generators.Caller{ID: "a", Roles: []string{"sales"}}) == nil || p.AllowCaller(generators.Caller{ID: "a"}) == nil {
 		t.Error("a caller without the role may use it")
 	}
-	if newPolicy(t, config.Policy{}, upstream.PolicyOptions{}).AllowCaller(generators.Caller{ID: "a"}) != nil {
+	if newPolicy(t, config.Policy{}, policy.Options{}).AllowCaller(generators.Caller{ID: "a"}) != nil {
 		t.Error("without roles, a caller may not use it")
 	}
 }
@@ -160,9 +160,9 @@ func TestRoles(t *testing.T) {
 func TestLimits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		meter := &meter{counts: make(map[string]int)}
-		p := newPolicy(t, config.Policy{Limits: config.Limits{Calls: 2, CallsPerMinute: 3, Tools: 1}}, upstream.PolicyOptions{Meter: meter})
+		p := newPolicy(t, config.Policy{Limits: config.Limits{Calls: 2, CallsPerMinute: 3, Tools: 1}}, policy.Options{Meter: meter})
 		expect(t, "tools", decisions(p.Review([]json.RawMessage{tool("a", ""), tool("b", "")})), "a offered, b skipped")
-		var limit *upstream.LimitError
+		var limit *policy.LimitError
 		end, err := p.BeginCall("a")
 		if err != nil {
 			t.Fatal(err)
@@ -173,13 +173,13 @@ func TestLimits(t *testing.T) {
 		if _, err := p.BeginCall("a"); !errors.As(err, &limit) || !strings.Contains(err.Error(), "2 calls in progress") {
 			t.Errorf("a third call at once: %v", err)
 		}
-		end(upstream.CallCompleted)
-		end(upstream.CallFailed) // too late
+		end(policy.CallCompleted)
+		end(policy.CallFailed) // too late
 		end, err = p.BeginCall("a")
 		if err != nil {
 			t.Fatal(err)
 		}
-		end(upstream.CallFailed)
+		end(policy.CallFailed)
 		if _, err = p.BeginCall("a"); !errors.As(err, &limit) || !strings.Contains(err.Error(), "3 times a minute") {
 			t.Errorf("a fourth call within a minute: %v", err)
 		}
@@ -195,18 +195,18 @@ func TestLimits(t *testing.T) {
 
 type meter struct{ counts map[string]int }
 
-func (m *meter) UpstreamCall(name string, o upstream.CallOutcome, _ time.Duration) {
+func (m *meter) UpstreamCall(name string, o policy.CallOutcome, _ time.Duration) {
 	m.counts[name+" "+string(o)]++
 }
-func (m *meter) UpstreamAsk(name string, o upstream.AskOutcome) { m.counts[name+" "+string(o)]++ }
+func (m *meter) UpstreamAsk(name string, o policy.AskOutcome) { m.counts[name+" "+string(o)]++ }
 
 func TestElicitationLimits(t *testing.T) {
-	p := newPolicy(t, config.Policy{Limits: config.Limits{Asks: 1}}, upstream.PolicyOptions{Elicitation: upstream.Elicitation{Enabled: true, MaxConcurrent: 100}})
+	p := newPolicy(t, config.Policy{Limits: config.Limits{Asks: 1}}, policy.Options{Elicitation: policy.Elicitation{Enabled: true, MaxConcurrent: 100}})
 	end, err := p.BeginAsk("one")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := p.BeginAsk("one"); !errors.Is(err, upstream.ErrTooManyAsks) {
+	if _, err := p.BeginAsk("one"); !errors.Is(err, policy.ErrTooManyAsks) {
 		t.Errorf("a second question of a session: %v", err)
 	}
 	if _, err := p.BeginAsk("two"); err != nil || p.OpenAsks() != 2 {
@@ -217,8 +217,8 @@ func TestElicitationLimits(t *testing.T) {
 	if _, err := p.BeginAsk("one"); err != nil {
 		t.Errorf("after the first was settled: %v", err)
 	}
-	off := newPolicy(t, config.Policy{}, upstream.PolicyOptions{Elicitation: upstream.Elicitation{MaxConcurrent: 1}})
-	if _, err := off.BeginAsk("one"); !errors.Is(err, upstream.ErrElicitationDisabled) {
+	off := newPolicy(t, config.Policy{}, policy.Options{Elicitation: policy.Elicitation{MaxConcurrent: 1}})
+	if _, err := off.BeginAsk("one"); !errors.Is(err, policy.ErrElicitationDisabled) {
 		t.Errorf("switched off: %v", err)
 	}
 }
@@ -240,23 +240,23 @@ func TestSensitiveForms(t *testing.T) {
 		{`"senha":{"type":"string"}`, true}, {`"x":{"type":"string","title":"密码"}`, true}, {`"пароль":{"type":"string"}`, true}, {`"x":{"type":"string","title":"パスワードを入力"}`, true},
 	} {
 		schema := json.RawMessage(fmt.Sprintf(form, c.field))
-		_, err := newPolicy(t, config.Policy{Sensitive: config.RefuseSensitive}, upstream.PolicyOptions{}).CheckForm("Please answer", schema)
-		if errors.Is(err, upstream.ErrSensitive) != c.sensitive {
+		_, err := newPolicy(t, config.Policy{Sensitive: config.RefuseSensitive}, policy.Options{}).CheckForm("Please answer", schema)
+		if errors.Is(err, policy.ErrSensitive) != c.sensitive {
 			t.Errorf("%s: %v", c.field, err)
 		}
-		warning, err := newPolicy(t, config.Policy{Sensitive: config.WarnSensitive}, upstream.PolicyOptions{}).CheckForm("Please answer", schema)
+		warning, err := newPolicy(t, config.Policy{Sensitive: config.WarnSensitive}, policy.Options{}).CheckForm("Please answer", schema)
 		if err != nil || (warning != "") != c.sensitive {
 			t.Errorf("%s: the warning is %q, %v", c.field, warning, err)
 		}
-		if warning, err := newPolicy(t, config.Policy{Sensitive: config.AllowSensitive}, upstream.PolicyOptions{}).CheckForm("Please answer", schema); warning != "" || err != nil {
+		if warning, err := newPolicy(t, config.Policy{Sensitive: config.AllowSensitive}, policy.Options{}).CheckForm("Please answer", schema); warning != "" || err != nil {
 			t.Errorf("%s: allowed: %q, %v", c.field, warning, err)
 		}
 	}
-	refusing := newPolicy(t, config.Policy{Sensitive: config.RefuseSensitive}, upstream.PolicyOptions{})
+	refusing := newPolicy(t, config.Policy{Sensitive: config.RefuseSensitive}, policy.Options{})
 	for message, sensitive := range map[string]bool{
 		"Enter your password": true, "Type your pass\u200bwоrd": true, "Bitte das Kennwort eingeben": true, "Your compass heading": false, "Enter the name": false,
 	} {
-		if _, err := refusing.CheckForm(message, json.RawMessage(`{"type":"object","properties":{"value":{"type":"string"}}}`)); errors.Is(err, upstream.ErrSensitive) != sensitive {
+		if _, err := refusing.CheckForm(message, json.RawMessage(`{"type":"object","properties":{"value":{"type":"string"}}}`)); errors.Is(err, policy.ErrSensitive) != sensitive {
 			t.Errorf("%q: %v", message, err)
 		}
 		if _, err := refusing.CheckForm(message, json.RawMessage(`{"type":"object","properties":{"value":{"type":"boolean"}}}`)); err != nil {
@@ -265,7 +265,7 @@ func TestSensitiveForms(t *testing.T) {
 	}
 	deep := strings.Repeat(`{"properties":{"x":`, 5000) + `{}` + strings.Repeat(`}}`, 5000)
 	for _, hostile := range []string{deep, `5`, `null`, `{"properties":[]}`, `{"items":[{}]}`, ``} {
-		if _, err := newPolicy(t, config.Policy{}, upstream.PolicyOptions{}).CheckForm("", json.RawMessage(hostile)); err != nil {
+		if _, err := newPolicy(t, config.Policy{}, policy.Options{}).CheckForm("", json.RawMessage(hostile)); err != nil {
 			t.Errorf("%.20s: %v", hostile, err)
 		}
 	}
@@ -273,16 +273,16 @@ func TestSensitiveForms(t *testing.T) {
 
 func TestAudit(t *testing.T) {
 	dir := t.TempDir()
-	a, err := upstream.OpenAudit(dir, func(err error) { t.Error(err) })
+	a, err := policy.OpenAudit(dir, func(err error) { t.Error(err) })
 	if err != nil {
 		t.Fatal(err)
 	}
-	a.Write(upstream.AuditRecord{Upstream: "up", Kind: "form", Outcome: upstream.AskAccepted, Fields: []string{"name"}, Question: upstream.DigestOf([]byte("Who?")), Answer: &upstream.Digest{Bytes: 3}})
+	a.Write(policy.AuditRecord{Upstream: "up", Kind: "form", Outcome: policy.AskAccepted, Fields: []string{"name"}, Question: policy.DigestOf([]byte("Who?")), Answer: &policy.Digest{Bytes: 3}})
 	if err := a.Close(); err != nil {
 		t.Fatal(err)
 	}
-	a.Write(upstream.AuditRecord{}) // too late, and no panic
-	path := filepath.Join(dir, upstream.AuditFile)
+	a.Write(policy.AuditRecord{}) // too late, and no panic
+	path := filepath.Join(dir, policy.AuditFile)
 	raw, err := os.ReadFile(path)
 	info, statErr := os.Stat(path)
 	if err != nil || statErr != nil || info.Mode().Perm() != 0o600 {
@@ -296,16 +296,16 @@ func TestAudit(t *testing.T) {
 // The audit file doesn't grow without bounds.
 func TestAuditRotates(t *testing.T) {
 	dir := t.TempDir()
-	path := filepath.Join(dir, upstream.AuditFile)
+	path := filepath.Join(dir, policy.AuditFile)
 	if err := os.WriteFile(path, bytes.Repeat([]byte("x"), 16<<20), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	a, err := upstream.OpenAudit(dir, func(err error) { t.Error(err) })
+	a, err := policy.OpenAudit(dir, func(err error) { t.Error(err) })
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer a.Close()
-	a.Write(upstream.AuditRecord{Upstream: "up"})
+	a.Write(policy.AuditRecord{Upstream: "up"})
 	for _, name := range []string{path, path + ".1"} {
 		if info, err := os.Stat(name); err != nil || info.Mode().Perm() != 0o600 || name == path && info.Size() > 1000 {
 			t.Errorf("%s: %v, %v", name, info, err)

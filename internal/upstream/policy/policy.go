@@ -1,4 +1,6 @@
-package upstream
+// Package policy decides what an upstream may do: which of its tools are offered and to whom,
+// how often they may be called, what it may ask, and what is recorded of it.
+package policy
 
 import (
 	"encoding/json"
@@ -20,8 +22,8 @@ import (
 	"github.com/photon-beam/beam/internal/upstream/config"
 )
 
-// PolicyOptions are what the policies of all upstreams of one Beam have in common.
-type PolicyOptions struct {
+// Options are what the policies of all upstreams of one Beam have in common.
+type Options struct {
 	State       smallstate.Store // has what was accepted; nil keeps it in memory
 	Elicitation Elicitation
 	Meter       Meter  // nil counts nothing
@@ -53,7 +55,7 @@ const (
 // goroutines.
 type Policy struct {
 	server  config.Server
-	options PolicyOptions
+	options Options
 	pins    *Pins
 	rate    *rate.Limiter // nil for no limit
 
@@ -63,9 +65,9 @@ type Policy struct {
 	tools map[string]*ToolStatus // by name, as they were last reviewed
 }
 
-// NewPolicy returns the policy of an upstream. The error says that what was accepted
+// New returns the policy of an upstream. The error says that what was accepted
 // of its tools can't be read.
-func NewPolicy(server config.Server, options PolicyOptions) (*Policy, error) {
+func New(server config.Server, options Options) (*Policy, error) {
 	if options.Meter == nil {
 		options.Meter = noMeter{}
 	}
@@ -105,7 +107,7 @@ func (p *Policy) Review(definitions []json.RawMessage) []*ToolStatus {
 	for _, raw := range definitions {
 		t := newToolStatus(raw)
 		if t.Decision == "" && seen[t.Name] {
-			t.skip("Another tool of the server has the same name.")
+			t.Skip("Another tool of the server has the same name.")
 		}
 		seen[t.Name] = true
 		tools = append(tools, t)
@@ -116,7 +118,7 @@ func (p *Policy) Review(definitions []json.RawMessage) []*ToolStatus {
 			continue
 		}
 		if offered++; offered > p.maxTools() {
-			t.skip(fmt.Sprintf("The server has more than %d tools that may be offered.", p.maxTools()))
+			t.Skip(fmt.Sprintf("The server has more than %d tools that may be offered.", p.maxTools()))
 			continue
 		}
 		review = append(review, t)
@@ -188,33 +190,33 @@ func newToolStatus(raw json.RawMessage) *ToolStatus {
 	}
 	switch err := json.Unmarshal(raw, &d); {
 	case err != nil:
-		t.skip("Its definition is malformed.")
+		t.Skip("Its definition is malformed.")
 	case d.Name == "":
-		t.skip("It has no name.")
+		t.Skip("It has no name.")
 	case len(d.Name) > maxToolName:
 		d.Name = d.Name[:maxToolName]
-		t.skip(fmt.Sprintf("Its name has more than %d bytes.", maxToolName))
+		t.Skip(fmt.Sprintf("Its name has more than %d bytes.", maxToolName))
 	}
-	t.Name, t.Title = cleanLine(d.Name, maxToolName), cleanLine(d.Title, 200)
+	t.Name, t.Title = CleanLine(d.Name, maxToolName), CleanLine(d.Title, 200)
 	if t.Title == "" {
-		t.Title = cleanLine(d.Annotations.Title, 200)
+		t.Title = CleanLine(d.Annotations.Title, 200)
 	}
 	if t.Decision != "" {
 		return t
 	}
 	if cleantext.Text(d.Name) != d.Name || strings.ContainsAny(d.Name, "\n\t") {
-		t.skip("Its name has control characters or invisible ones.")
+		t.Skip("Its name has control characters or invisible ones.")
 		return t
 	}
 	t.Name = d.Name
 	if err := catalogue.CheckDefinition(raw); err != nil {
-		t.skip(upperFirst(err.Error()) + ".")
+		t.Skip(UpperFirst(err.Error()) + ".")
 	}
 	return t
 }
 
-// skip makes t a tool that isn't offered.
-func (t *ToolStatus) skip(reason string) { t.Decision, t.Reason = Skipped, reason }
+// Skip makes t a tool that isn't offered.
+func (t *ToolStatus) Skip(reason string) { t.Decision, t.Reason = Skipped, reason }
 
 // Errors of [Policy.Accept].
 var (
@@ -253,7 +255,7 @@ func (p *Policy) heldTools() (held []string) {
 	return held
 }
 
-func (p *Policy) describeHeld() string {
+func (p *Policy) DescribeHeld() string {
 	held := p.heldTools()
 	if len(held) == 0 {
 		return p.server.Name + " has none"

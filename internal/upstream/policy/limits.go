@@ -1,4 +1,4 @@
-package upstream
+package policy
 
 import (
 	"fmt"
@@ -35,7 +35,7 @@ func (p *Policy) admitCall(tool string) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if t := p.tools[tool]; t == nil || t.Decision != Offered {
-		return fmt.Errorf("the upstream %s doesn't offer the tool %s any more", p.server.Name, cleanLine(tool, maxToolName))
+		return fmt.Errorf("the upstream %s doesn't offer the tool %s any more", p.server.Name, CleanLine(tool, maxToolName))
 	}
 	if most := p.server.Limits.Calls; most > 0 && p.calls >= most {
 		return &LimitError{fmt.Sprintf("the upstream %s has %d calls in progress, the most that its limits allow: try again later", p.server.Name, p.calls)}

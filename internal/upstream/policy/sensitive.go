@@ -1,4 +1,4 @@
-package upstream
+package policy
 
 import (
 	"cmp"
@@ -48,7 +48,7 @@ func (s *formSchema) findSensitive(depth int) string {
 	for _, name := range slices.Sorted(maps.Keys(s.Properties)) {
 		field := s.Properties[name]
 		if why := field.whySensitive(name); why != "" {
-			return fmt.Sprintf("the field %s: %s", cleanLine(name, 100), why)
+			return fmt.Sprintf("the field %s: %s", CleanLine(name, 100), why)
 		}
 		if found := field.findSensitive(depth - 1); found != "" {
 			return found
