@@ -33,8 +33,8 @@ import (
 	"github.com/photon-beam/beam/internal/datastar"
 	"github.com/photon-beam/beam/internal/links"
 	"github.com/photon-beam/beam/internal/mcp/apps"
-	"github.com/photon-beam/beam/internal/upstream"
 	"github.com/photon-beam/beam/internal/upstream/config"
+	"github.com/photon-beam/beam/internal/upstream/policy"
 )
 
 // A Caller is who sends a request. Its Roles may include [generators.RoleOperator].
@@ -88,13 +88,13 @@ func New(c Config) (*Beam, error) {
 	if err != nil {
 		return nil, err
 	}
-	policy := c.Asks.mcpPolicy()
+	asks := c.Asks.mcpPolicy()
 	a, err := app.New(context.Background(), app.Config{
 		Photons: photons, Folder: folder, Site: site,
 		Sync: c.sync(),
 		Root: c.Root, Limits: c.Limits.engineLimits(), Streams: budget.Limit(c.Limits.Streams), TracerProvider: c.TracerProvider,
-		Models: c.Models, UpstreamFiles: c.Upstreams, Elicitation: upstream.DefaultElicitation(),
-		AskPolicy: policy, Chat: apps.Policy{Destructive: c.Asks.AppsDestructive}, Instructions: policy.Instructions(), ConfigureMCP: c.MCP,
+		Models: c.Models, UpstreamFiles: c.Upstreams, Elicitation: policy.DefaultElicitation(),
+		AskPolicy: asks, Chat: apps.Policy{Destructive: c.Asks.AppsDestructive}, Instructions: asks.Instructions(), ConfigureMCP: c.MCP,
 		AllowedHosts: c.hosts(), AllowedOrigins: c.origins(), OAuth: c.oauthConfig(), Identify: c.Identify, Token: c.Token, Logger: logger,
 	})
 	if err != nil {

@@ -5,12 +5,11 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
-	"strings"
 	"unicode/utf8"
 
 	"github.com/photon-beam/beam/generators"
-	"github.com/photon-beam/beam/internal/humanize"
 	"github.com/photon-beam/beam/internal/rawjson"
+	"github.com/photon-beam/beam/internal/rule"
 )
 
 // Check validates content against every rule of the form and returns it in the
@@ -41,7 +40,7 @@ func (f Fields) Check(content json.RawMessage) (json.RawMessage, error) {
 		c.path = field.Name
 		if raw == nil {
 			if field.Required {
-				c.addError("is required")
+				c.violate(rule.Required, "", "")
 			}
 			continue
 		}
@@ -53,20 +52,23 @@ func (f Fields) Check(content json.RawMessage) (json.RawMessage, error) {
 		out = append(out, value...)
 	}
 	if len(c.errs) > 0 {
-		return nil, &generators.InvalidError{Fields: c.errs}
+		return nil, invalidError(c.errs...)
 	}
 	return append(out, '}'), nil
 }
 
 func notObjectError(content json.RawMessage) error {
 	var v any
-	message := ""
+	e := violation("", rule.Type, "object", rawjson.SchemaType(content))
 	if err := json.Unmarshal(content, &v); err != nil {
-		message = "must be a single JSON value: " + err.Error()
-	} else {
-		message = "must be an object, not " + rawjson.TypeName(content)
+		e = generators.FieldError{Message: "must be a single JSON value: " + err.Error(), Rule: rule.JSON}
 	}
-	return &generators.InvalidError{Fields: []generators.FieldError{{Message: message}}}
+	return invalidError(e)
+}
+
+// violation returns the error of a part that breaks a rule.
+func violation(path, name, want, got string) generators.FieldError {
+	return generators.FieldError{Path: path, Message: rule.Message(name, want, got), Rule: name, Want: want, Got: got}
 }
 
 // A checker collects the errors in the fields of one answer.
@@ -75,44 +77,36 @@ type checker struct {
 	errs []generators.FieldError
 }
 
-func (c *checker) addError(format string, args ...any) {
-	c.errs = append(c.errs, generators.At(c.path, fmt.Sprintf(format, args...)))
+// violate adds that the field breaks a rule.
+func (c *checker) violate(name, want, got string) {
+	c.errs = append(c.errs, violation(generators.At(c.path, "").Path, name, want, got))
+}
+
+// addError adds an error in words of its own.
+func (c *checker) addError(name, format string, args ...any) {
+	e := generators.At(c.path, fmt.Sprintf(format, args...))
+	e.Rule = name
+	c.errs = append(c.errs, e)
 }
 
 // checkValue validates a value and returns it in the form to be recorded.
 func (c *checker) checkValue(f *Field, raw json.RawMessage) json.RawMessage {
-	got := rawjson.TypeName(raw)
-	switch f.Type {
-	case "string":
-		if got != rawjson.TextType {
-			c.addError("must be %s, not %s", rawjson.TextType, got)
-			return nil
-		}
+	got := rawjson.SchemaType(raw)
+	switch {
+	case f.Type == "": // any JSON
+	case got != f.Type && !(got == "number" && f.Type == "integer"):
+		c.violate(rule.Type, f.Type, got)
+		return nil
+	case got == "string":
 		s, plain := rawjson.DecodeText(raw)
 		c.checkText(f, s)
 		if plain {
 			return raw
 		}
 		return rawjson.EncodeText(s)
-	case "number", "integer":
-		if got == rawjson.NumberType {
-			return c.checkNumber(f, string(raw))
-		}
-		want := rawjson.NumberType
-		if f.Type == "integer" {
-			want = "a whole number"
-		}
-		c.addError("must be %s, not %s", want, got)
-		return nil
-	case "boolean":
-		if got != rawjson.BoolType {
-			c.addError("must be %s, not %s", rawjson.BoolType, got)
-		}
-	case "array":
-		if got != rawjson.ListType {
-			c.addError("must be %s, not %s", rawjson.ListType, got)
-			return nil
-		}
+	case got == "number":
+		return c.checkNumber(f, string(raw))
+	case got == "array":
 		c.checkList(f, raw)
 	}
 	return rawjson.Compact(raw)
@@ -121,56 +115,64 @@ func (c *checker) checkValue(f *Field, raw json.RawMessage) json.RawMessage {
 func (c *checker) checkText(f *Field, s string) {
 	if len(f.Choices) > 0 {
 		if !f.hasChoice(s) {
-			c.addError("%s", f.oneOfMessage())
+			c.violate(rule.Enum, f.choiceList(), "")
 		}
 		return
 	}
 	formatted := c.checkFormat(f.Format, s)
 	n := utf8.RuneCountInString(s)
 	switch {
-	case n < f.MinLength && f.MinLength == 1:
-		c.addError("must not be empty")
 	case n < f.MinLength:
-		c.addError("must be at least %d characters long; it has %d", f.MinLength, n)
+		c.violate(rule.MinLength, strconv.Itoa(f.MinLength), strconv.Itoa(n))
 	case f.MaxLength > 0 && n > f.MaxLength:
-		c.addError("must be at most %d characters long; it has %d", f.MaxLength, n)
+		c.violate(rule.MaxLength, strconv.Itoa(f.MaxLength), strconv.Itoa(n))
 	}
 	c.checkPattern(f, s)
-	if message := f.checkDateBounds(s); formatted && message != "" {
-		c.addError("%s", message)
+	if formatted {
+		c.checkDateBounds(f, s)
+	}
+}
+
+// checkDateBounds adds an error if a date or date-time is out of the field's bounds.
+func (c *checker) checkDateBounds(f *Field, s string) {
+	switch before := dateOrder(f.Format); {
+	case f.Earliest != "" && before(s, f.Earliest):
+		c.violate(rule.Earliest, f.Earliest, "")
+	case f.Latest != "" && before(f.Latest, s):
+		c.violate(rule.Latest, f.Latest, "")
 	}
 }
 
 func (c *checker) checkList(f *Field, raw json.RawMessage) {
 	var items []json.RawMessage
-	if err := json.Unmarshal(raw, &items); err != nil {
-		c.addError("must be %s", rawjson.ListType)
-		return
-	}
+	_ = json.Unmarshal(raw, &items) // it is a list
 	seen := make(map[string]bool, len(items))
 	twice := false
 	for i, item := range items {
-		at := generators.FieldError{Path: generators.At(f.Name, "").Path + "/" + strconv.Itoa(i)}
-		s := string(item)
-		if got := rawjson.TypeName(item); got != rawjson.TextType {
-			at.Message = fmt.Sprintf("must be %s, not %s", rawjson.TextType, got)
-		} else if s, _ = rawjson.DecodeText(item); !f.hasChoice(s) {
-			at.Message = f.oneOfMessage()
+		s, got := string(item), rawjson.SchemaType(item)
+		if got == "string" {
+			s, _ = rawjson.DecodeText(item)
 		}
-		if at.Message != "" && len(c.errs) < maxErrors {
-			c.errs = append(c.errs, at)
+		at := generators.At(f.Name, "").Path + "/" + strconv.Itoa(i)
+		switch {
+		case len(c.errs) >= maxErrors:
+		case got != "string":
+			c.errs = append(c.errs, violation(at, rule.Type, "string", got))
+		case !f.hasChoice(s):
+			c.errs = append(c.errs, violation(at, rule.Enum, f.choiceList(), ""))
 		}
 		twice = twice || seen[s]
 		seen[s] = true
 	}
-	switch n := len(items); {
+	n := len(items)
+	switch {
 	case n < f.MinItems:
-		c.addError("must have at least %s; it has %d", humanize.Count(f.MinItems, "item"), n)
+		c.violate(rule.MinItems, strconv.Itoa(f.MinItems), strconv.Itoa(n))
 	case f.MaxItems > 0 && n > f.MaxItems:
-		c.addError("must have at most %s; it has %d", humanize.Count(f.MaxItems, "item"), n)
+		c.violate(rule.MaxItems, strconv.Itoa(f.MaxItems), strconv.Itoa(n))
 	}
 	if twice {
-		c.addError("must not have the same item twice")
+		c.violate(rule.UniqueItems, "", "")
 	}
 }
 
@@ -179,20 +181,10 @@ func (f *Field) hasChoice(value string) bool {
 	return slices.ContainsFunc(f.Choices, func(c Choice) bool { return c.Value == value })
 }
 
-// The limits on the choices that an error lists, and on the errors of one list.
-const (
-	maxListedChoices = 20
-	maxErrors        = 100
-)
+// maxErrors limits the errors of one list.
+const maxErrors = 100
 
-func (f *Field) oneOfMessage() string {
-	var names []string
-	for _, c := range f.Choices[:min(len(f.Choices), maxListedChoices)] {
-		names = append(names, c.Value)
-	}
-	message := "must be one of " + strings.Join(names, ", ")
-	if n := len(f.Choices); n > maxListedChoices {
-		message += fmt.Sprintf(" … (%d in all)", n)
-	}
-	return message
+// choiceList returns the choices, for an error.
+func (f *Field) choiceList() string {
+	return rule.OneOf(len(f.Choices), func(i int) string { return f.Choices[i].Value })
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/rawjson"
+	"github.com/photon-beam/beam/internal/rule"
 )
 
 // checkFormat reports whether s is valid in one of the formats of MCP, and adds an
@@ -25,12 +26,12 @@ func (c *checker) checkFormat(format, s string) bool {
 	}
 	if layout != "" {
 		if _, err := time.Parse(layout, s); err != nil {
-			c.addError("%s", generators.FormatRule(format))
+			c.violate(rule.Format, format, "")
 			return false
 		}
 	}
 	if formatSchemas()[format].Validate(rawjson.EncodeText(s)) != nil {
-		c.addError("%s", generators.FormatRule(format))
+		c.violate(rule.Format, format, "")
 		return false
 	}
 	return true
@@ -44,14 +45,12 @@ func (c *checker) checkPattern(f *Field, s string) {
 	re, err := patterns.compile(expr)
 	switch {
 	case err != nil:
-		c.addError("can't be checked: %v", err)
+		c.addError("", "can't be checked: %v", err)
 	case re.MatchString(s):
-	case expr == TimePattern:
-		c.addError("must be a time of day, such as 18:30")
-	case f.PatternHint != "":
-		c.addError("%s", f.PatternHint)
+	case f.PatternHint != "" && expr != TimePattern:
+		c.addError(rule.Pattern, "%s", f.PatternHint)
 	default:
-		c.addError("must match the pattern %s", expr)
+		c.violate(rule.Pattern, expr, "")
 	}
 }
 

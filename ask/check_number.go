@@ -2,12 +2,12 @@ package ask
 
 import (
 	"encoding/json"
-	"math"
 	"math/big"
 	"strconv"
 	"strings"
 
 	"github.com/photon-beam/beam/internal/humanize"
+	"github.com/photon-beam/beam/internal/rule"
 )
 
 // checkNumber validates a number and returns it in the form to be recorded. It
@@ -15,28 +15,28 @@ import (
 func (c *checker) checkNumber(f *Field, text string) json.RawMessage {
 	value, ok := parseBounded(text)
 	if !ok {
-		c.addError("must be a number of ordinary size")
+		c.violate(rule.Magnitude, "", "")
 		return nil
 	}
 	if f.Type == "integer" {
 		whole, isWhole := integerDigits(text)
 		switch {
 		case !isWhole:
-			c.addError("must be a whole number")
+			c.violate(rule.Type, "integer", "number")
 		case whole == "":
-			c.addError("must be between %d and %d", math.MinInt64, math.MaxInt64)
+			c.violate(rule.Int64, "", "")
 		default:
 			text = whole
 		}
 	}
 	if f.Minimum != nil && compareToBound(text, value, *f.Minimum) < 0 {
-		c.addError("must be at least %s", humanize.Number(*f.Minimum))
+		c.violate(rule.Minimum, humanize.Number(*f.Minimum), "")
 	}
 	if f.Maximum != nil && compareToBound(text, value, *f.Maximum) > 0 {
-		c.addError("must be at most %s", humanize.Number(*f.Maximum))
+		c.violate(rule.Maximum, humanize.Number(*f.Maximum), "")
 	}
 	if f.Step != nil && !new(big.Rat).Quo(parseRat(text), parseRat(humanize.Number(*f.Step))).IsInt() {
-		c.addError("must be a multiple of %s", humanize.Number(*f.Step))
+		c.violate(rule.MultipleOf, humanize.Number(*f.Step), "")
 	}
 	return json.RawMessage(text)
 }

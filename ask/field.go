@@ -1,11 +1,11 @@
 package ask
 
 import (
-	"github.com/photon-beam/beam/generators"
-
 	"encoding/json"
 	"slices"
 	"time"
+
+	"github.com/photon-beam/beam/internal/rule"
 )
 
 // The formats of a string field in addition to MCP's email, uri, date and
@@ -18,7 +18,7 @@ const (
 
 // TimePattern is the pattern for a time of day, HH:MM, in a schema: JSON Schema's
 // own format "time" requires seconds and a zone.
-const TimePattern = generators.TimePattern
+const TimePattern = rule.TimePattern
 
 // A Field is one field of a form.
 type Field struct {
@@ -87,18 +87,6 @@ func (f Fields) Field(name string) *Field {
 
 func (f Fields) index(name string) int {
 	return slices.IndexFunc(f, func(field Field) bool { return field.Name == name })
-}
-
-// checkDateBounds returns a message if a date or date-time is out of the field's
-// bounds, or the empty string.
-func (f *Field) checkDateBounds(s string) string {
-	switch before := dateOrder(f.Format); {
-	case f.Earliest != "" && before(s, f.Earliest):
-		return "must not be before " + f.Earliest
-	case f.Latest != "" && before(f.Latest, s):
-		return "must not be after " + f.Latest
-	}
-	return ""
 }
 
 // dateOrder returns a function that reports whether a is before b. Dates compare as

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/rule"
 )
 
 // DefaultMaxSize is the maximum size of a file, in bytes, unless [MaxSize] sets
@@ -162,18 +163,18 @@ func (r *FileRules) validate() error {
 func (r *FileRules) checkFiles(refs []FileRef) error {
 	switch n := len(refs); {
 	case n < r.Min && r.Max == 1:
-		return invalidError("file", "is required: choose a file")
+		return invalidError(generators.FieldError{Path: "/file", Message: "is required: choose a file", Rule: rule.Required})
 	case n < r.Min:
-		return invalidError("file", fmt.Sprintf("must be at least %d files; there are %d", r.Min, n))
+		return invalidError(generators.At("file", fmt.Sprintf("must be at least %d files; there are %d", r.Min, n)))
 	case n > r.Max:
-		return invalidError("file", fmt.Sprintf("must be at most %d; there are %d", r.Max, n))
+		return invalidError(generators.At("file", fmt.Sprintf("must be at most %d; there are %d", r.Max, n)))
 	}
 	for _, f := range refs {
 		if err := r.accepts(f.Name, f.MediaType); err != nil {
-			return invalidError("file", err.Error())
+			return invalidError(generators.At("file", err.Error()))
 		}
 		if f.Size > r.MaxSize {
-			return invalidError("file", fmt.Sprintf("%s has %d bytes; at most %d are accepted", f.Name, f.Size, r.MaxSize))
+			return invalidError(generators.At("file", fmt.Sprintf("%s has %d bytes; at most %d are accepted", f.Name, f.Size, r.MaxSize)))
 		}
 	}
 	return nil

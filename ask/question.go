@@ -131,7 +131,7 @@ func (q *Question) Check(a Answer) (Answer, error) {
 		}
 		return checkFieldsAnswer(q, a)
 	}
-	return a, invalidError("action", fmt.Sprintf("must be accept, decline or cancel, not %q", a.Action))
+	return a, invalidError(generators.At("action", fmt.Sprintf("must be accept, decline or cancel, not %q", a.Action)))
 }
 
 // Reply returns the reply that settles the call with this answer.
@@ -150,6 +150,4 @@ func (a Answer) Reply() generators.Reply {
 	}
 }
 
-func invalidError(field, message string) error {
-	return &generators.InvalidError{Fields: []generators.FieldError{generators.At(field, message)}}
-}
+func invalidError(errs ...generators.FieldError) error { return &generators.InvalidError{Fields: errs} }

@@ -10,6 +10,7 @@ import (
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/humanize"
 	"github.com/photon-beam/beam/internal/rawjson"
+	"github.com/photon-beam/beam/internal/rule"
 )
 
 // A Root is a folder or file that a tool may work in (MCP 2025-11-25, Client
@@ -70,13 +71,13 @@ func (q *Question) checkRoots(content json.RawMessage) (json.RawMessage, error) 
 	var list listRootsResult
 	switch {
 	case listed == nil:
-		return nil, invalidError(rootsField, "is required")
+		return nil, invalidError(violation("/"+rootsField, rule.Required, "", ""))
 	case rawjson.TypeName(listed) == rawjson.TextType:
 		list, err = q.parseTypedRoots(content)
 	case rawjson.TypeName(listed) == rawjson.ListType:
 		list, err = parseRootList(listed)
 	default:
-		err = invalidError(rootsField, fmt.Sprintf("must be a list, not %s", rawjson.TypeName(listed)))
+		err = invalidError(generators.At(rootsField, fmt.Sprintf("must be a list, not %s", rawjson.TypeName(listed))))
 	}
 	if err != nil {
 		return nil, err
@@ -88,7 +89,7 @@ func (q *Question) checkRoots(content json.RawMessage) (json.RawMessage, error) 
 func parseRootList(raw json.RawMessage) (listRootsResult, error) {
 	list := listRootsResult{Roots: []Root{}}
 	if json.Unmarshal(raw, &list.Roots) != nil {
-		return list, invalidError(rootsField, "must be a list of objects with a uri and an optional name")
+		return list, invalidError(generators.At(rootsField, "must be a list of objects with a uri and an optional name"))
 	}
 	return list, list.validate(func(i int) string { return fmt.Sprintf("%s/%d", rootsField, i) })
 }
@@ -111,7 +112,7 @@ func (q *Question) parseTypedRoots(content json.RawMessage) (listRootsResult, er
 		}
 	}
 	if len(list.Roots) == 0 {
-		return list, invalidError(rootsField, "is required")
+		return list, invalidError(violation("/"+rootsField, rule.Required, "", ""))
 	}
 	return list, list.validate(func(int) string { return rootsField })
 }
@@ -132,7 +133,7 @@ func fileURI(path string) string {
 // index.
 func (l listRootsResult) validate(at func(int) string) error {
 	if len(l.Roots) > maxRoots {
-		return invalidError(rootsField, fmt.Sprintf("must be at most %d; there are %d", maxRoots, len(l.Roots)))
+		return invalidError(generators.At(rootsField, fmt.Sprintf("must be at most %d; there are %d", maxRoots, len(l.Roots))))
 	}
 	var errs []generators.FieldError
 	for i, r := range l.Roots {
@@ -141,7 +142,7 @@ func (l listRootsResult) validate(at func(int) string) error {
 		}
 	}
 	if errs != nil {
-		return &generators.InvalidError{Fields: errs}
+		return invalidError(errs...)
 	}
 	return nil
 }

@@ -4,9 +4,11 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"strconv"
 
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/rawjson"
+	"github.com/photon-beam/beam/internal/rule"
 )
 
 // A SampleResult is a model's response (MCP's CreateMessageResult).
@@ -76,7 +78,7 @@ func (q *Question) checkSample(content json.RawMessage) (json.RawMessage, error)
 		return nil, notObjectError(content)
 	}
 	if len(content) > maxSampleSize {
-		return nil, invalidError("content", fmt.Sprintf("must be at most %d bytes; this is %d", maxSampleSize, len(content)))
+		return nil, invalidError(generators.At("content", fmt.Sprintf("must be at most %d bytes; this is %d", maxSampleSize, len(content))))
 	}
 	content = bytes.ToValidUTF8(content, []byte("\ufffd"))
 	blocks, err := property(content, "content")
@@ -120,13 +122,13 @@ func checkSampleResult(content, blocks json.RawMessage) (json.RawMessage, error)
 	c := checker{}
 	c.path = "role"
 	if r.Role = SampleRole(c.readShortText(given.Role)); len(c.errs) == 0 && r.Role != RoleAssistant && r.Role != RoleUser {
-		c.addError("must be assistant")
+		c.violate(rule.Const, "assistant", "")
 	}
 	c.path = "content"
 	if blocks == nil {
-		c.addError("is required")
+		c.violate(rule.Required, "", "")
 	} else if _, err := decodeBlocks(blocks); err != nil {
-		c.addError("%v", err)
+		c.addError("", "%v", err)
 	}
 	c.path = "model"
 	r.Model = c.readShortText(given.Model)
@@ -134,7 +136,7 @@ func checkSampleResult(content, blocks json.RawMessage) (json.RawMessage, error)
 		r.StopReason = c.readShortText(given.StopReason)
 	}
 	if len(c.errs) > 0 {
-		return nil, &generators.InvalidError{Fields: c.errs}
+		return nil, invalidError(c.errs...)
 	}
 	r.Edited = string(rawjson.Member(rawjson.Member(content, "_meta"), "beam/edited")) == "true"
 	return json.Marshal(r)
@@ -146,16 +148,16 @@ const maxShortText = 500
 // readShortText returns a short text, or adds an error if it is missing.
 func (c *checker) readShortText(raw json.RawMessage) string {
 	if raw == nil {
-		c.addError("is required")
+		c.violate(rule.Required, "", "")
 		return ""
 	}
-	if got := rawjson.TypeName(raw); got != rawjson.TextType {
-		c.addError("must be %s, not %s", rawjson.TextType, got)
+	if got := rawjson.SchemaType(raw); got != "string" {
+		c.violate(rule.Type, "string", got)
 		return ""
 	}
 	text, _ := rawjson.DecodeText(raw)
 	if len([]rune(text)) > maxShortText {
-		c.addError("must be at most %d characters long", maxShortText)
+		c.violate(rule.MaxLength, strconv.Itoa(maxShortText), "")
 	}
 	return text
 }

@@ -1,6 +1,7 @@
 package generators_test
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -52,13 +53,13 @@ func ExampleNew() {
 	var invalid *generators.InvalidError
 	if errors.As(got.Err, &invalid) {
 		for _, f := range invalid.Fields {
-			fmt.Println(f.Path, f.Message)
+			fmt.Printf("%s %s (%s: %s, not %s)\n", f.Path, f.Message, f.Rule, f.Want, cmp.Or(f.Got, "more"))
 		}
 	}
 	// Output:
 	// "Hello, Ada! Hello, Ada! " 2 events
-	// /name must not be empty
-	// /times must be at most 9
+	// /name must not be empty (minLength: 1, not 0)
+	// /times must be at most 9 (maximum: 9, not more)
 }
 
 // A generator that returns a document returns it as MarkdownText, and not as an artifact

@@ -2,15 +2,16 @@ package generators
 
 import (
 	"errors"
-	"fmt"
 	"math/big"
 	"slices"
+	"strconv"
 	"strings"
 
 	validator "github.com/santhosh-tekuri/jsonschema/v6"
 	"github.com/santhosh-tekuri/jsonschema/v6/kind"
 
 	"github.com/photon-beam/beam/internal/humanize"
+	"github.com/photon-beam/beam/internal/rule"
 )
 
 // A FieldError describes what is wrong with one part of a value.
@@ -20,6 +21,20 @@ type FieldError struct {
 	// Message is what to say of the field, without naming it, as in "must be at
 	// least 2 characters long". [FieldError.Sentence] makes it a sentence.
 	Message string `json:"message"`
+	// Rule is the rule that the part breaks, by the name of its keyword in JSON Schema, such
+	// as "required" or "maximum", or a name of Beam's own. It is empty for what only the
+	// message says. Programs compare rules, not messages.
+	Rule string `json:"rule,omitempty"`
+	// Want is what the rule asks for, such as "18" for the rule "minimum".
+	Want string `json:"want,omitempty"`
+	// Got is the type, or the number of characters or items, that there is instead. It is
+	// never the value, which may be secret.
+	Got string `json:"got,omitempty"`
+}
+
+// violation returns the error of a part that breaks a rule.
+func violation(path, name, want, got string) FieldError {
+	return FieldError{Path: path, Message: rule.Message(name, want, got), Rule: name, Want: want, Got: got}
 }
 
 // Field returns the name of the top-level property that the error is about.
@@ -77,10 +92,6 @@ var (
 	pointerUnescaper = strings.NewReplacer("~1", "/", "~0", "~")
 )
 
-// TimePattern is the pattern for a time of day, HH:MM, in a schema: JSON Schema's
-// own format "time" requires seconds and a zone.
-const TimePattern = `^([01]\d|2[0-3]):[0-5]\d$`
-
 // maxViolations bounds the field errors of an InvalidError.
 const maxViolations = 100
 
@@ -100,19 +111,19 @@ func newInvalidError(err error) error {
 
 func collectFieldErrors(e *validator.ValidationError, to *[]FieldError) {
 	path := jsonPointer(e.InstanceLocation)
-	add := func(path, message string) { *to = append(*to, FieldError{path, message}) }
+	add := func(path, name, want, got string) { *to = append(*to, violation(path, name, want, got)) }
 	switch k := e.ErrorKind.(type) {
 	case *kind.Required:
 		for _, name := range k.Missing {
-			add(path+"/"+pointerEscaper.Replace(name), "is required")
+			add(path+"/"+pointerEscaper.Replace(name), rule.Required, "", "")
 		}
 	case *kind.AdditionalProperties:
 		for _, name := range k.Properties {
-			add(path+"/"+pointerEscaper.Replace(name), "is not a known field")
+			add(path+"/"+pointerEscaper.Replace(name), rule.AdditionalProperties, "", "")
 		}
 	case *kind.OneOf, *kind.AnyOf:
 		if values, ok := constChoices(e); ok {
-			add(path, oneOfMessage(values))
+			add(path, rule.Enum, oneOf(values), "")
 			return
 		}
 		if value := causeIfNotNull(e); value != nil {
@@ -123,10 +134,11 @@ func collectFieldErrors(e *validator.ValidationError, to *[]FieldError) {
 			collectFieldErrors(meant, to)
 			return
 		}
-		add(path, "must match one of the alternatives in the schema")
+		add(path, rule.AnyOf, "", "")
 	default:
 		if len(e.Causes) == 0 {
-			add(path, describeViolation(e.ErrorKind))
+			name, want, got := violatedRule(e.ErrorKind)
+			add(path, name, want, got)
 		}
 		for _, cause := range e.Causes {
 			collectFieldErrors(cause, to)
@@ -183,11 +195,11 @@ func isForOtherValues(e *validator.ValidationError, depth int) bool {
 
 // constChoices returns the constants of a oneOf or anyOf. It reports false if an
 // alternative isn't a constant.
-func constChoices(e *validator.ValidationError) ([]string, bool) {
-	var values []string
+func constChoices(e *validator.ValidationError) ([]any, bool) {
+	var values []any
 	for _, cause := range e.Causes {
 		if c, ok := cause.ErrorKind.(*kind.Const); ok {
-			values = append(values, formatValue(c.Want))
+			values = append(values, c.Want)
 			continue
 		}
 		for _, leaf := range cause.Causes {
@@ -195,7 +207,7 @@ func constChoices(e *validator.ValidationError) ([]string, bool) {
 			if !ok {
 				return nil, false
 			}
-			values = append(values, formatValue(c.Want))
+			values = append(values, c.Want)
 		}
 	}
 	return values, len(values) > 0
@@ -209,112 +221,48 @@ func jsonPointer(tokens []string) string {
 	return b.String()
 }
 
-// describeViolation returns the message for a violated rule.
-func describeViolation(k validator.ErrorKind) string {
+// violatedRule returns the rule that a value breaks.
+func violatedRule(k validator.ErrorKind) (name, want, got string) {
 	switch k := k.(type) {
 	case *kind.Type:
-		if k.Got == "number" && slices.Equal(k.Want, []string{"integer"}) {
-			return "must be a whole number"
-		}
-		return fmt.Sprintf("must be %s, not %s", typeNames(k.Want), typeName(k.Got))
+		return rule.Type, strings.Join(k.Want, ","), k.Got
 	case *kind.Enum:
-		names := make([]string, len(k.Want))
-		for i, v := range k.Want {
-			names[i] = formatValue(v)
-		}
-		return oneOfMessage(names)
+		return rule.Enum, oneOf(k.Want), ""
 	case *kind.Const:
-		return "must be " + formatValue(k.Want)
+		return rule.Const, formatValue(k.Want), ""
 	case *kind.Format:
-		return FormatRule(k.Want)
+		return rule.Format, k.Want, ""
 	case *kind.MinLength:
-		if k.Want == 1 {
-			return "must not be empty"
-		}
-		return fmt.Sprintf("must be at least %d characters long; it has %d", k.Want, k.Got)
+		return rule.MinLength, strconv.Itoa(k.Want), strconv.Itoa(k.Got)
 	case *kind.MaxLength:
-		return fmt.Sprintf("must be at most %d characters long; it has %d", k.Want, k.Got)
+		return rule.MaxLength, strconv.Itoa(k.Want), strconv.Itoa(k.Got)
 	case *kind.Pattern:
-		if k.Want == TimePattern {
-			return "must be a time of day, such as 18:30"
-		}
-		return "must match the pattern " + k.Want
+		return rule.Pattern, k.Want, ""
 	case *kind.Minimum:
-		return "must be at least " + formatRat(k.Want)
+		return rule.Minimum, formatRat(k.Want), ""
 	case *kind.Maximum:
-		return "must be at most " + formatRat(k.Want)
+		return rule.Maximum, formatRat(k.Want), ""
 	case *kind.ExclusiveMinimum:
-		return "must be more than " + formatRat(k.Want)
+		return rule.ExclusiveMinimum, formatRat(k.Want), ""
 	case *kind.ExclusiveMaximum:
-		return "must be less than " + formatRat(k.Want)
+		return rule.ExclusiveMaximum, formatRat(k.Want), ""
 	case *kind.MultipleOf:
-		return "must be a multiple of " + formatRat(k.Want)
+		return rule.MultipleOf, formatRat(k.Want), ""
 	case *kind.MinItems:
-		return fmt.Sprintf("must have at least %s; it has %d", humanize.Count(k.Want, "item"), k.Got)
+		return rule.MinItems, strconv.Itoa(k.Want), strconv.Itoa(k.Got)
 	case *kind.MaxItems:
-		return fmt.Sprintf("must have at most %s; it has %d", humanize.Count(k.Want, "item"), k.Got)
-	case *kind.UniqueItems:
-		return "must not have the same item twice"
-	case *kind.FalseSchema:
-		return "is not allowed here"
+		return rule.MaxItems, strconv.Itoa(k.Want), strconv.Itoa(k.Got)
 	case *kind.Not:
-		return "must not match the schema's keyword not"
+		return rule.Not, "", ""
+	case *kind.FalseSchema:
+		return rule.Forbidden, "", ""
 	}
-	return "must satisfy the schema's keyword " + strings.Join(k.KeywordPath(), "/")
+	return strings.Join(k.KeywordPath(), "/"), "", ""
 }
 
-// FormatRule returns the message for a value that isn't valid in a JSON Schema format,
-// such as "must be a date, such as 2026-12-31".
-func FormatRule(format string) string {
-	switch format {
-	case "email":
-		return "must be an email address, such as ada@example.org"
-	case "uri":
-		return "must be a complete web address, such as https://example.org/page"
-	case "date":
-		return "must be a date, such as 2026-12-31"
-	case "date-time":
-		return "must be a date and time with its zone, such as 2026-12-31T18:30:00Z"
-	case "time":
-		return "must be a time with its zone, such as 18:30:00Z"
-	}
-	return "must have the format " + format
-}
-
-// maxListedChoices is the number of choices that an error lists.
-const maxListedChoices = 20
-
-func oneOfMessage(values []string) string {
-	if len(values) <= maxListedChoices {
-		return "must be one of " + strings.Join(values, ", ")
-	}
-	return fmt.Sprintf("must be one of %s … (%d in all)", strings.Join(values[:maxListedChoices], ", "), len(values))
-}
-
-func typeNames(types []string) string {
-	names := make([]string, len(types))
-	for i, t := range types {
-		names[i] = typeName(t)
-	}
-	return strings.Join(names, " or ")
-}
-
-func typeName(t string) string {
-	switch t {
-	case "string":
-		return "text"
-	case "number":
-		return "a number"
-	case "integer":
-		return "a whole number"
-	case "boolean":
-		return "true or false"
-	case "array":
-		return "a list"
-	case "object":
-		return "an object"
-	}
-	return t
+// oneOf returns what an enum of the values asks for.
+func oneOf(values []any) string {
+	return rule.OneOf(len(values), func(i int) string { return formatValue(values[i]) })
 }
 
 func formatValue(v any) string {

@@ -12,6 +12,7 @@ import (
 	validator "github.com/santhosh-tekuri/jsonschema/v6"
 
 	"github.com/photon-beam/beam/internal/rawjson"
+	"github.com/photon-beam/beam/internal/rule"
 )
 
 // The limits of ParseSchema. A schema may come from anywhere; compiling it and
@@ -45,7 +46,7 @@ func findHugeNumbers(tree any, path string) []FieldError {
 	switch v := tree.(type) {
 	case json.Number:
 		if !isOrdinaryNumber(string(v)) {
-			errs = append(errs, FieldError{path, "must be a number of ordinary size"})
+			errs = append(errs, violation(path, rule.Magnitude, "", ""))
 		}
 	case []any:
 		for i, e := range v {

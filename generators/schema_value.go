@@ -7,12 +7,14 @@ import (
 	"strings"
 
 	validator "github.com/santhosh-tekuri/jsonschema/v6"
+
+	"github.com/photon-beam/beam/internal/rule"
 )
 
 func decodeTree(value json.RawMessage) (any, error) {
 	tree, err := validator.UnmarshalJSON(bytes.NewReader(value))
 	if err != nil {
-		return nil, &InvalidError{Fields: []FieldError{{Message: "must be a single JSON value: " + err.Error()}}}
+		return nil, &InvalidError{Fields: []FieldError{{Message: "must be a single JSON value: " + err.Error(), Rule: rule.JSON}}}
 	}
 	if bad := findHugeNumbers(tree, ""); len(bad) > 0 {
 		return nil, &InvalidError{Fields: bad}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/photon-beam/beam/internal/upstream"
 	"github.com/photon-beam/beam/internal/upstream/config"
+	"github.com/photon-beam/beam/internal/upstream/policy"
 	"github.com/photon-beam/beam/web"
 )
 
@@ -30,10 +31,10 @@ func newTestUpstreams() *testUpstreams {
 		{
 			Name: "files", Type: "stdio", Address: "npx server", File: "upstreams.json", Own: true, State: upstream.Connected, Since: time.Now(), Version: "2025-11-25",
 			Info: json.RawMessage(`{"name":"filesystem","version":"1.2"}`), Capabilities: json.RawMessage(`{"tools":{},"logging":{}}`), Instructions: "Read first.",
-			Tools: []upstream.ToolStatus{
-				{Name: "read", Title: "Read a file", Decision: upstream.Offered, Photon: "files__read"},
-				{Name: "write", Decision: upstream.Held, Reason: "It changed since it was accepted.", Change: &upstream.Change{Digest: "d1", Since: time.Now(), Old: json.RawMessage(`{"description":"writes"}`), New: json.RawMessage(`{"description":"writes and <b>sends</b>"}`)}},
-				{Name: "wipe", Decision: upstream.Denied, Reason: "The lists allow and deny leave it out."},
+			Tools: []policy.ToolStatus{
+				{Name: "read", Title: "Read a file", Decision: policy.Offered, Photon: "files__read"},
+				{Name: "write", Decision: policy.Held, Reason: "It changed since it was accepted.", Change: &policy.Change{Digest: "d1", Since: time.Now(), Old: json.RawMessage(`{"description":"writes"}`), New: json.RawMessage(`{"description":"writes and <b>sends</b>"}`)}},
+				{Name: "wipe", Decision: policy.Denied, Reason: "The lists allow and deny leave it out."},
 			},
 			Stderr: []upstream.Event{{Time: time.Now(), Text: "<script>starting"}},
 		},
@@ -55,9 +56,9 @@ func (u *testUpstreams) record(parts ...string) {
 func (u *testUpstreams) Accept(name, tool, digest string) ([]string, error) {
 	switch {
 	case tool != "write":
-		return nil, upstream.ErrToolNotFound
+		return nil, policy.ErrToolNotFound
 	case digest != "d1":
-		return nil, upstream.ErrChangedAgain
+		return nil, policy.ErrChangedAgain
 	}
 	u.record("accept", name, tool)
 	return []string{tool}, nil

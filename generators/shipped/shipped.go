@@ -3,17 +3,17 @@ package shipped
 
 import (
 	"github.com/photon-beam/beam/generators"
-	"github.com/photon-beam/beam/generators/bookdinner"
-	"github.com/photon-beam/beam/generators/burst"
-	"github.com/photon-beam/beam/generators/countdown"
-	"github.com/photon-beam/beam/generators/csv"
-	"github.com/photon-beam/beam/generators/disk"
-	"github.com/photon-beam/beam/generators/githubuser"
-	"github.com/photon-beam/beam/generators/kitchensink"
-	"github.com/photon-beam/beam/generators/parallel"
-	"github.com/photon-beam/beam/generators/preferences"
-	"github.com/photon-beam/beam/generators/summarize"
-	"github.com/photon-beam/beam/generators/wizard"
+	"github.com/photon-beam/beam/generators/shipped/bookdinner"
+	"github.com/photon-beam/beam/generators/shipped/burst"
+	"github.com/photon-beam/beam/generators/shipped/countdown"
+	"github.com/photon-beam/beam/generators/shipped/csv"
+	"github.com/photon-beam/beam/generators/shipped/disk"
+	"github.com/photon-beam/beam/generators/shipped/githubuser"
+	"github.com/photon-beam/beam/generators/shipped/kitchensink"
+	"github.com/photon-beam/beam/generators/shipped/parallel"
+	"github.com/photon-beam/beam/generators/shipped/preferences"
+	"github.com/photon-beam/beam/generators/shipped/summarize"
+	"github.com/photon-beam/beam/generators/shipped/wizard"
 )
 
 // Photons returns all of them in the order of their names.

@@ -37,6 +37,7 @@ import (
 	"github.com/photon-beam/beam/internal/store"
 	"github.com/photon-beam/beam/internal/tracing"
 	"github.com/photon-beam/beam/internal/upstream"
+	"github.com/photon-beam/beam/internal/upstream/policy"
 	"github.com/photon-beam/beam/internal/users"
 	"github.com/photon-beam/beam/web"
 	"github.com/photon-beam/beam/web/appview"
@@ -66,7 +67,7 @@ type Config struct {
 	// UpstreamFiles define the upstreams, whose tools are offered as photons, besides the
 	// folder's own file; see [config.Load].
 	UpstreamFiles []string
-	Elicitation   upstream.Elicitation // what they may ask
+	Elicitation   policy.Elicitation // what they may ask
 
 	AskPolicy    mcp.AskPolicy // for questions that an MCP client can't show
 	Chat         apps.Policy   // which questions may be answered in a client's chat
@@ -113,7 +114,7 @@ type App struct {
 	ownPages         ownPages
 	upstreamFiles    []string   // that define the upstreams, besides the folder's own
 	upstreamFileLock sync.Mutex // held while the folder's own changes
-	upstreamAudit    *upstream.Audit
+	upstreamAudit    *policy.Audit
 	supervisor       *upstreamSupervisor
 
 	users        *users.Store // nil for none

@@ -18,7 +18,7 @@ import (
 	"github.com/photon-beam/beam/internal/sampling"
 	"github.com/photon-beam/beam/internal/smallstate"
 	"github.com/photon-beam/beam/internal/store"
-	"github.com/photon-beam/beam/internal/upstream"
+	"github.com/photon-beam/beam/internal/upstream/policy"
 	"github.com/photon-beam/beam/internal/webhook"
 	"github.com/photon-beam/beam/web/identity"
 )
@@ -134,7 +134,7 @@ func (f *DataFolder) readOldPins(o *oldState, _ *slog.Logger) error {
 		if err != nil {
 			return err
 		}
-		o.add(upstream.PinsBucket(name), values...)
+		o.add(policy.PinsBucket(name), values...)
 		o.files = append(o.files, filepath.Join(oldPinsFolder, e.Name()))
 	}
 	if err == nil {
@@ -151,7 +151,7 @@ func (f *DataFolder) oldPins(name string) (values []smallstate.Value, err error)
 		return nil, nil
 	}
 	if err == nil {
-		values, err = upstream.OldPins(raw)
+		values, err = policy.OldPins(raw)
 	}
 	if err != nil {
 		err = fmt.Errorf("what was accepted of the tools of %q can't be read (remove %s to accept them as they are): %w", name, path, err)

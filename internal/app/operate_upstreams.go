@@ -14,6 +14,7 @@ import (
 	"github.com/photon-beam/beam/internal/store"
 	"github.com/photon-beam/beam/internal/upstream"
 	"github.com/photon-beam/beam/internal/upstream/config"
+	"github.com/photon-beam/beam/internal/upstream/policy"
 )
 
 // An UpstreamRequest is the argument of [RequestUpstream].
@@ -95,7 +96,7 @@ func (f *DataFolder) changeUpstreams(ctx context.Context, r UpstreamRequest, s s
 		err = config.Add(file, r.Name, *r.Definition, r.Replace)
 	case r.Action == UpstreamRemove:
 		if err = config.Remove(file, r.Name); err == nil {
-			err = upstream.RemovePins(ctx, s, r.Name)
+			err = policy.RemovePins(ctx, s, r.Name)
 		}
 	default:
 		err = fmt.Errorf("it can't do %q", r.Action)
@@ -111,7 +112,7 @@ func (f *DataFolder) UpstreamPins(ctx context.Context, name string) ([]smallstat
 	} else if !has {
 		return f.oldPins(name)
 	}
-	shared, err := store.ReadState(ctx, f.dir, upstream.PinsBucket(name))
+	shared, err := store.ReadState(ctx, f.dir, policy.PinsBucket(name))
 	if err != nil {
 		return nil, err
 	}
@@ -119,7 +120,7 @@ func (f *DataFolder) UpstreamPins(ctx context.Context, name string) ([]smallstat
 }
 
 func pinsIn(ctx context.Context, s smallstate.Store, upstreamName string) (pins []smallstate.Value, err error) {
-	for v, err := range (smallstate.Bucket{Store: s, Name: upstream.PinsBucket(upstreamName)}).All(ctx) {
+	for v, err := range (smallstate.Bucket{Store: s, Name: policy.PinsBucket(upstreamName)}).All(ctx) {
 		if err != nil {
 			return nil, err
 		}

@@ -20,7 +20,7 @@ import (
 	"github.com/photon-beam/beam/internal/runstate"
 	"github.com/photon-beam/beam/internal/smallstate"
 	"github.com/photon-beam/beam/internal/store"
-	"github.com/photon-beam/beam/internal/upstream"
+	"github.com/photon-beam/beam/internal/upstream/policy"
 	"github.com/photon-beam/beam/web/identity"
 )
 
@@ -205,7 +205,7 @@ func (r *repairer) holdTools(ctx context.Context, s smallstate.Store, state []sm
 	}
 	held := false
 	for name := range buckets {
-		is, err := upstream.PinsMayBeLost(ctx, smallstate.Bucket{Store: s, Name: name})
+		is, err := policy.PinsMayBeLost(ctx, smallstate.Bucket{Store: s, Name: name})
 		if err != nil {
 			return err
 		}

@@ -11,20 +11,21 @@ import (
 	"github.com/photon-beam/beam/internal/runlog"
 	"github.com/photon-beam/beam/internal/upstream"
 	"github.com/photon-beam/beam/internal/upstream/config"
+	"github.com/photon-beam/beam/internal/upstream/policy"
 )
 
 // An upstreamSupervisor applies the policies of upstreams to the runs of their tools, and
 // audits what they ask. Until there is a manager, it is as strict as a policy can be.
 type upstreamSupervisor struct {
 	manager atomic.Pointer[upstream.Manager]
-	audit   atomic.Pointer[upstream.Audit]
-	meter   upstream.Meter
+	audit   atomic.Pointer[policy.Audit]
+	meter   policy.Meter
 }
 
 var _ engine.Supervisor = (*upstreamSupervisor)(nil)
 
 // policyOf returns the policy for a photon; nil if its upstream is gone.
-func (s *upstreamSupervisor) policyOf(p *generators.Photon) (*upstream.Policy, string) {
+func (s *upstreamSupervisor) policyOf(p *generators.Photon) (*policy.Policy, string) {
 	m := s.manager.Load()
 	if m == nil {
 		return nil, ""
@@ -62,40 +63,40 @@ func (s *upstreamSupervisor) AskSettled(a engine.SupervisedAsk) {
 	name := a.Photon.Options().Group // as package catalogue makes them
 	s.meter.UpstreamAsk(name, outcome)
 	_, tool := s.policyOf(a.Photon)
-	r := upstream.AuditRecord{
+	r := policy.AuditRecord{
 		Upstream: name, Tool: tool, Run: a.Run, Ask: a.ID, Person: a.Owner.ID,
 		Surface: a.Surface, Outcome: outcome, OpenFor: time.Since(a.AskedAt).Milliseconds(),
 	}
 	if a.By != nil && a.By.ID != a.Owner.ID {
 		r.By = a.By.ID
 	}
-	if outcome == upstream.AskWithdrawn {
+	if outcome == policy.AskWithdrawn {
 		r.Reason = a.Outcome
 	}
 	if q := a.Question; q != nil {
-		r.Kind, r.Question = string(q.Kind), upstream.DigestOf([]byte(q.Message))
+		r.Kind, r.Question = string(q.Kind), policy.DigestOf([]byte(q.Message))
 		for _, f := range q.Fields {
 			r.Fields = append(r.Fields, f.Name)
 		}
 	}
-	if outcome == upstream.AskAccepted {
-		r.Answer = &upstream.Digest{Bytes: a.AnswerBytes}
+	if outcome == policy.AskAccepted {
+		r.Answer = &policy.Digest{Bytes: a.AnswerBytes}
 	}
 	s.audit.Load().Write(r)
 }
 
 // outcomeOfAsk returns the outcome of a question, given the action of its answer or why it
 // was withdrawn.
-func outcomeOfAsk(settled string) upstream.AskOutcome {
+func outcomeOfAsk(settled string) policy.AskOutcome {
 	switch settled {
 	case string(ask.Accept), string(ask.Decline), string(ask.Cancel):
-		return upstream.AskOutcome(settled)
+		return policy.AskOutcome(settled)
 	case string(runlog.Expired):
-		return upstream.AskExpired
+		return policy.AskExpired
 	case string(runlog.Unsupported):
-		return upstream.AskNobody
+		return policy.AskNobody
 	case string(runlog.Invalid):
-		return upstream.AskInvalid
+		return policy.AskInvalid
 	}
-	return upstream.AskWithdrawn
+	return policy.AskWithdrawn
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/photon-beam/beam/internal/upstream"
 	"github.com/photon-beam/beam/internal/upstream/config"
+	"github.com/photon-beam/beam/internal/upstream/policy"
 )
 
 // newUpstreams makes the manager of the upstreams, which registers their tools as
@@ -18,16 +19,16 @@ func (a *App) newUpstreams(c Config) (err error) {
 	if err != nil {
 		return err
 	}
-	policy := upstream.PolicyOptions{State: a.state, Elicitation: c.Elicitation, Meter: a.metrics, Logger: c.Logger}
+	rules := policy.Options{State: a.state, Elicitation: c.Elicitation, Meter: a.metrics, Logger: c.Logger}
 	if !c.Folder.temporary {
-		a.upstreamAudit, err = upstream.OpenAudit(c.Folder.dir, func(err error) { c.Logger.Error("writing the audit file of upstreams", "err", err) })
+		a.upstreamAudit, err = policy.OpenAudit(c.Folder.dir, func(err error) { c.Logger.Error("writing the audit file of upstreams", "err", err) })
 		if err != nil {
 			return err
 		}
-		policy.Audit = a.upstreamAudit
+		rules.Audit = a.upstreamAudit
 	}
 	a.upstreams, err = upstream.NewManager(upstream.Options{
-		Servers: servers, Photons: c.Photons, Policy: policy, OwnFile: a.ownUpstreamFile(),
+		Servers: servers, Photons: c.Photons, Policy: rules, OwnFile: a.ownUpstreamFile(),
 		SamplingAvailable: true, // a person can answer in the model's place
 		RootsAvailable:    true, // likewise
 		IsOwnAddress:      a.ownPages.has,

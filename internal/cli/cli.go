@@ -18,18 +18,15 @@ import (
 
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/app"
-	"github.com/photon-beam/beam/internal/cleantext"
+	"github.com/photon-beam/beam/internal/cli/command"
+	"github.com/photon-beam/beam/internal/cli/datacmd"
+	"github.com/photon-beam/beam/internal/cli/runcmd"
+	"github.com/photon-beam/beam/internal/cli/servecmd"
+	"github.com/photon-beam/beam/internal/cli/upstreamcmd"
 	"github.com/photon-beam/beam/internal/connect"
 	"github.com/photon-beam/beam/internal/humanize"
 	"github.com/photon-beam/beam/internal/llm"
 	"github.com/photon-beam/beam/internal/term"
-)
-
-// Exit statuses.
-const (
-	exitOK     = 0
-	exitFailed = 1 // the command failed
-	exitUsage  = 2 // the command line, a photon, or the file of models is wrong
 )
 
 // Main runs the command line of this process until it is done or SIGINT, SIGTERM or
@@ -42,7 +39,7 @@ func Main(photons []*generators.Photon) int {
 		ctx = untilHangUp(ctx)
 	}
 	go releaseIdleMemory(ctx)
-	p := &program{name: programName(), command: programCommand(), stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr}
+	p := &process{&command.Program{Name: command.NameOfProcess(), Command: command.CommandOfProcess(), Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr}}
 	return p.run(ctx, os.Args[1:], photons)
 }
 
@@ -63,40 +60,35 @@ func untilHangUp(ctx context.Context) context.Context {
 // status: 0 for success, 1 for a failure, and 2 if the command line or a photon
 // is wrong.
 func Run(ctx context.Context, args []string, stdin *os.File, stdout, stderr io.Writer, photons []*generators.Photon) int {
-	p := &program{name: defaultProgramName, command: defaultProgramName, stdin: stdin, stdout: stdout, stderr: stderr}
+	p := &process{&command.Program{Name: command.DefaultProgramName, Command: command.DefaultProgramName, Stdin: stdin, Stdout: stdout, Stderr: stderr}}
 	return p.run(ctx, args, photons)
 }
 
+// A process runs command lines of a program.
+type process struct{ *command.Program }
+
 // run runs the command line, prints its error, and returns the exit status.
-func (p *program) run(ctx context.Context, args []string, photons []*generators.Photon) int {
+func (p *process) run(ctx context.Context, args []string, photons []*generators.Photon) int {
 	err := p.parseAndRun(ctx, args, photons)
-	var misuse *usageError
+	var misuse *command.UsageError
 	var models *llm.FileError
-	var exit *exitError
+	var exit *command.ExitError
 	switch {
 	case err == nil, errors.Is(err, errHelpShown):
-		return exitOK
+		return command.ExitOK
 	case errors.As(err, &exit):
-		if exit.err != nil {
-			p.messagef("%s", exit.err)
+		if exit.Err != nil {
+			p.Messagef("%s", exit.Err)
 		}
-		return exit.status
+		return exit.Status
 	case errors.As(err, &misuse), errors.As(err, &models):
-		p.messagef("%s", err)
-		return exitUsage
+		p.Messagef("%s", err)
+		return command.ExitUsage
 	default:
-		p.messagef("%s", err)
-		return exitFailed
+		p.Messagef("%s", err)
+		return command.ExitFailed
 	}
 }
-
-// A usageError is an error in the command line or in a photon.
-type usageError struct{ err error }
-
-func (e *usageError) Error() string { return e.err.Error() }
-func (e *usageError) Unwrap() error { return e.err }
-
-func usageErrorf(format string, args ...any) error { return &usageError{fmt.Errorf(format, args...)} }
 
 // errHelpShown stops kong once it has printed help or the version.
 var errHelpShown = errors.New("help was shown")
@@ -106,44 +98,44 @@ var errHelpShown = errors.New("help was shown")
 type commandLine struct {
 	Version kong.VersionFlag `env:"-" help:"Print the version and exit."`
 
-	Run    runCommand    `cmd:"" group:"run" help:"Run a photon, and answer its questions."`
-	List   listCommand   `cmd:"" group:"run" help:"List the photons."`
-	Show   showCommand   `cmd:"" group:"run" help:"Show a photon's parameters."`
-	Ps     psCommand     `cmd:"" group:"run" help:"List the runs in progress."`
-	Follow followCommand `cmd:"" group:"run" help:"Follow a run, and answer its questions."`
-	Logs   logsCommand   `cmd:"" group:"run" help:"Print what a run has done."`
-	Asks   asksCommand   `cmd:"" group:"run" help:"List the open questions."`
-	Answer answerCommand `cmd:"" group:"run" help:"Answer a question."`
-	Cancel cancelCommand `cmd:"" group:"run" help:"Stop runs."`
+	Run    runcmd.Run    `cmd:"" group:"run" help:"Run a photon, and answer its questions."`
+	List   runcmd.List   `cmd:"" group:"run" help:"List the photons."`
+	Show   runcmd.Show   `cmd:"" group:"run" help:"Show a photon's parameters."`
+	Ps     runcmd.Ps     `cmd:"" group:"run" help:"List the runs in progress."`
+	Follow runcmd.Follow `cmd:"" group:"run" help:"Follow a run, and answer its questions."`
+	Logs   runcmd.Logs   `cmd:"" group:"run" help:"Print what a run has done."`
+	Asks   runcmd.Asks   `cmd:"" group:"run" help:"List the open questions."`
+	Answer runcmd.Answer `cmd:"" group:"run" help:"Answer a question."`
+	Cancel runcmd.Cancel `cmd:"" group:"run" help:"Stop runs."`
 
-	Serve serveCommand `cmd:"" group:"serve" default:"withargs" help:"Serve the playground. This is what ${program} does without a command."`
-	Open  openCommand  `cmd:"" group:"serve" help:"Open the playground of the running Beam, signed in."`
-	Stdio stdioCommand `cmd:"" group:"serve" help:"Serve the photons to one MCP client, over stdin and stdout."`
+	Serve servecmd.Serve `cmd:"" group:"serve" default:"withargs" help:"Serve the playground. This is what ${program} does without a command."`
+	Open  servecmd.Open  `cmd:"" group:"serve" help:"Open the playground of the running Beam, signed in."`
+	Stdio servecmd.Stdio `cmd:"" group:"serve" help:"Serve the photons to one MCP client, over stdin and stdout."`
 
 	User userCommand `cmd:"" group:"serve" help:"Manage the people who may use a Beam that others can reach."`
 
-	New        newCommand        `cmd:"" group:"serve" help:"Write a module with a photon of your own."`
-	Dev        devCommand        `cmd:"" group:"serve" help:"Serve a program, and build it again when its source changes."`
-	Connect    connectCommand    `cmd:"" group:"serve" help:"Have an MCP client start this program."`
-	Upstream   upstreamCommand   `cmd:"" group:"serve" help:"Use other MCP servers' tools: add, list, check and remove servers."`
-	TestServer testServerCommand `cmd:"" group:"serve" help:"Serve an MCP server for testing clients and gateways."`
+	New        newCommand           `cmd:"" group:"serve" help:"Write a module with a photon of your own."`
+	Dev        servecmd.Dev         `cmd:"" group:"serve" help:"Serve a program, and build it again when its source changes."`
+	Connect    upstreamcmd.Connect  `cmd:"" group:"serve" help:"Have an MCP client start this program."`
+	Upstream   upstreamcmd.Upstream `cmd:"" group:"serve" help:"Use other MCP servers' tools: add, list, check and remove servers."`
+	TestServer servecmd.TestServer  `cmd:"" group:"serve" help:"Serve an MCP server for testing clients and gateways."`
 
-	Prune   pruneCommand   `cmd:"" group:"data" help:"Delete finished runs."`
-	Backup  backupCommand  `cmd:"" group:"data" help:"Back up the data folder to one file, without stopping runs."`
-	Restore restoreCommand `cmd:"" group:"data" help:"Restore a backup to a new data folder."`
-	Check   checkCommand   `cmd:"" group:"data" help:"Check a data folder or a backup for damage."`
-	Repair  repairCommand  `cmd:"" group:"data" help:"Copy what can be read of a damaged data folder."`
-	Migrate migrateCommand `cmd:"" group:"data" hidden:"" help:"Copy the runs of an earlier version now, or undo that."`
+	Prune   datacmd.Prune   `cmd:"" group:"data" help:"Delete finished runs."`
+	Backup  datacmd.Backup  `cmd:"" group:"data" help:"Back up the data folder to one file, without stopping runs."`
+	Restore datacmd.Restore `cmd:"" group:"data" help:"Restore a backup to a new data folder."`
+	Check   datacmd.Check   `cmd:"" group:"data" help:"Check a data folder or a backup for damage."`
+	Repair  datacmd.Repair  `cmd:"" group:"data" help:"Copy what can be read of a damaged data folder."`
+	Migrate datacmd.Migrate `cmd:"" group:"data" hidden:"" help:"Copy the runs of an earlier version now, or undo that."`
 
-	Doctor     doctorCommand     `cmd:"" group:"data" help:"Find what is wrong with the installation, and how to mend it."`
-	Completion completionCommand `cmd:"" group:"data" help:"Print a script that completes command lines in a shell."`
+	Doctor     datacmd.Doctor    `cmd:"" group:"data" help:"Find what is wrong with the installation, and how to mend it."`
+	Completion runcmd.Completion `cmd:"" group:"data" help:"Print a script that completes command lines in a shell."`
 	VersionOf  versionCommand    `cmd:"" name:"version" group:"data" help:"Print the version."`
-	Complete   completeCommand   `cmd:"" name:"complete" hidden:"" help:"Print the completions of a command line."`
+	Complete   runcmd.Complete   `cmd:"" name:"complete" hidden:"" help:"Print the completions of a command line."`
 }
 
 // Check returns what is wrong with a command line, as far as can be said without running it.
 func Check(args []string, photons []*generators.Photon) error {
-	p := &program{name: defaultProgramName, command: defaultProgramName, stdout: io.Discard, stderr: io.Discard}
+	p := &process{&command.Program{Name: command.DefaultProgramName, Command: command.DefaultProgramName, Stdout: io.Discard, Stderr: io.Discard}}
 	_, err := p.parse(args, photons)
 	if errors.Is(err, errHelpShown) {
 		return nil
@@ -152,14 +144,14 @@ func Check(args []string, photons []*generators.Photon) error {
 }
 
 // parseAndRun parses the command line and runs its command.
-func (p *program) parseAndRun(ctx context.Context, args []string, photons []*generators.Photon) (err error) {
+func (p *process) parseAndRun(ctx context.Context, args []string, photons []*generators.Photon) (err error) {
 	defer recoverHelp(&err)
 	parsed, err := p.parse(args, photons)
 	if err != nil {
 		return err
 	}
 	parsed.BindTo(ctx, (*context.Context)(nil))
-	return parsed.Run(p)
+	return parsed.Run(p.Program)
 }
 
 // recoverHelp ends the panic by which kong ends once it has printed help.
@@ -172,26 +164,26 @@ func recoverHelp(err *error) {
 }
 
 // parse parses the command line.
-func (p *program) parse(args []string, photons []*generators.Photon) (_ *kong.Context, err error) {
-	p.registry, err = generators.NewRegistry(photons...)
+func (p *process) parse(args []string, photons []*generators.Photon) (_ *kong.Context, err error) {
+	p.Registry, err = generators.NewRegistry(photons...)
 	if err != nil {
-		return nil, &usageError{err}
+		return nil, &command.UsageError{Err: err}
 	}
 	var c commandLine
-	parser, err := kong.New(&c, kong.Name(p.name), kong.DefaultEnvars("BEAM"),
-		kong.Vars{"version": p.name + " " + app.Version(), "program": p.name, "clients": strings.Join(connect.Names(), ", ")}, kong.Writers(p.stdout, p.stderr), kong.Exit(func(int) { panic(errHelpShown) }),
+	parser, err := kong.New(&c, kong.Name(p.Name), kong.DefaultEnvars("BEAM"),
+		kong.Vars{"version": p.Name + " " + app.Version(), "program": p.Name, "clients": strings.Join(connect.Names(), ", ")}, kong.Writers(p.Stdout, p.Stderr), kong.Exit(func(int) { panic(errHelpShown) }),
 		kong.ConfigureHelp(kong.HelpOptions{WrapUpperBound: 100}), kong.ExplicitGroups(commandGroups), kong.Help(p.printHelp))
 	if err != nil {
 		return nil, err
 	}
-	insertProgramName(parser, p.name)
+	command.InsertProgramName(parser, p.Name)
 	defer recoverHelp(&err)
-	p.parser = parser
+	p.Parser = parser
 	if len(args) > 0 && args[0] == "help" {
 		args = append(slices.Clone(args[1:]), "--help")
 	}
-	if args, p.values, err = splitArguments(parser, args); err != nil {
-		return nil, &usageError{err}
+	if args, p.Values, err = command.SplitArguments(parser, args); err != nil {
+		return nil, &command.UsageError{Err: err}
 	}
 	parsed, err := parser.Parse(args)
 	if err != nil {
@@ -201,10 +193,10 @@ func (p *program) parse(args []string, photons []*generators.Photon) (_ *kong.Co
 }
 
 // parseError returns the error of a command line that kong refuses.
-func (p *program) parseError(err error, args []string) error {
+func (p *process) parseError(err error, args []string) error {
 	if len(args) > 0 {
-		if _, isPhoton := p.registry.Lookup(args[0]); isPhoton {
-			return usageErrorf("%w; to run the photon: %s run %s", err, p.command, args[0])
+		if _, isPhoton := p.Registry.Lookup(args[0]); isPhoton {
+			return command.UsageErrorf("%w; to run the photon: %s run %s", err, p.Command, args[0])
 		}
 	}
 	if len(args) > 0 && !strings.HasPrefix(args[0], "-") && p.commandNamed(args[0]) == nil {
@@ -214,14 +206,14 @@ func (p *program) parseError(err error, args []string) error {
 	text := strings.Replace(err.Error(), `must be one of "",`, "must be one of ", 1)
 	if m := missingValue.FindStringSubmatch(text); m != nil {
 		text = m[1] + " needs a value"
-		if flag := ownFlags(p.parser, args[0])[m[1][2:]]; flag != nil && flag.PlaceHolder != "" {
+		if flag := command.OwnFlags(p.Parser, args[0])[m[1][2:]]; flag != nil && flag.PlaceHolder != "" {
 			text += fmt.Sprintf(", as in %s %s", m[1], flag.PlaceHolder)
 		}
 	}
-	if name := p.values.shadowed(text); name != "" && p.hasParameter(args, name) {
+	if name := p.Values.Shadowed(text); name != "" && p.hasParameter(args, name) {
 		text += fmt.Sprintf("; the parameter %s is --in-%s", name, name)
 	}
-	return usageErrorf("%s (see %s --help)", text, p.failedCommand(err))
+	return command.UsageErrorf("%s (see %s --help)", text, p.failedCommand(err))
 }
 
 // missingValue matches what kong says of a flag without its value.
@@ -229,16 +221,16 @@ var missingValue = regexp.MustCompile(`^(--[\w-]+): (?:missing value|expected \w
 
 // hasParameter reports whether a command line runs a photon of this program that has a
 // parameter.
-func (p *program) hasParameter(args []string, name string) bool {
+func (p *process) hasParameter(args []string, name string) bool {
 	return args[0] == "run" && slices.ContainsFunc(args[1:], func(arg string) bool {
-		photon, ok := p.registry.Lookup(arg)
+		photon, ok := p.Registry.Lookup(arg)
 		return ok && photon.Input().Document().Properties[name] != nil
 	})
 }
 
 // commandNamed returns a command, or nil.
-func (p *program) commandNamed(name string) *kong.Node {
-	for _, c := range p.parser.Model.Children {
+func (p *process) commandNamed(name string) *kong.Node {
+	for _, c := range p.Parser.Model.Children {
 		if c.Name == name {
 			return c
 		}
@@ -247,14 +239,14 @@ func (p *program) commandNamed(name string) *kong.Node {
 }
 
 // unknownCommandError says which command, or photon, was probably meant.
-func (p *program) unknownCommandError(name string) error {
+func (p *process) unknownCommandError(name string) error {
 	var commands, photons []string
-	for _, c := range p.parser.Model.Children {
+	for _, c := range p.Parser.Model.Children {
 		if !c.Hidden {
 			commands = append(commands, c.Name)
 		}
 	}
-	for _, photon := range p.registry.All() {
+	for _, photon := range p.Registry.All() {
 		photons = append(photons, photon.Name())
 	}
 	near := humanize.Similar(name, commands)
@@ -264,24 +256,20 @@ func (p *program) unknownCommandError(name string) error {
 		}
 	}
 	if len(near) > 0 {
-		return usageErrorf("there is no command %q; did you mean %s %s? (see %s --help)", name, p.command, strings.Join(near, " or "), p.name)
+		return command.UsageErrorf("there is no command %q; did you mean %s %s? (see %s --help)", name, p.Command, strings.Join(near, " or "), p.Name)
 	}
-	return usageErrorf("there is no command %q (see %s --help)", name, p.name)
+	return command.UsageErrorf("there is no command %q (see %s --help)", name, p.Name)
 }
 
-// A program is the process as commands see it: its name, photons and standard
-// streams.
-type program struct {
-	name           string
-	command        string // how a shell starts it
-	registry       *generators.Registry
-	parser         *kong.Kong
-	values         valueArguments // of commands that take them
-	stdin          *os.File
-	stdout, stderr io.Writer
-}
-
-// messagef prints a message for the user to stderr.
-func (p *program) messagef(format string, args ...any) {
-	fmt.Fprintf(p.stderr, "%s: %s\n", p.name, cleantext.Text(fmt.Sprintf(format, args...))) // tools say some of it
+// failedCommand returns the command that an error in parsing is about.
+func (p *process) failedCommand(err error) string {
+	var parsing *kong.ParseError
+	if errors.As(err, &parsing) && parsing.Context != nil {
+		names := ""
+		for c := parsing.Context.Selected(); c != nil && c.Type == kong.CommandNode; c = c.Parent {
+			names = " " + c.Name + names
+		}
+		return p.Name + names
+	}
+	return p.Name
 }

@@ -28,7 +28,7 @@ Times: 90s, 15m, 12h, 7d, 2w. Sizes: 500MB. Exit status: 1 failure, 2 misuse.
 )
 
 // printHelp prints the manual of one command, or the list of all.
-func (p *program) printHelp(options kong.HelpOptions, ctx *kong.Context) error {
+func (p *process) printHelp(options kong.HelpOptions, ctx *kong.Context) error {
 	if c := ctx.Selected(); c != nil && len(ctx.Args) > 0 && topCommand(c).Name == ctx.Args[0] {
 		return kong.DefaultHelpPrinter(options, ctx)
 	}
@@ -46,7 +46,7 @@ func (p *program) printHelp(options kong.HelpOptions, ctx *kong.Context) error {
 		}
 	}
 	b.WriteString("\n" + manualNotes)
-	_, err := strings.NewReplacer("${program}", p.name).WriteString(ctx.Stdout, b.String())
+	_, err := strings.NewReplacer("${program}", p.Name).WriteString(ctx.Stdout, b.String())
 	return err
 }
 

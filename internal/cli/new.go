@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/photon-beam/beam/internal/app"
+	"github.com/photon-beam/beam/internal/cli/command"
 	"github.com/photon-beam/beam/internal/scaffold"
 )
 
@@ -33,7 +34,7 @@ func (c *newCommand) Validate() error {
 }
 
 // Run writes the module.
-func (c *newCommand) Run(p *program) error {
+func (c *newCommand) Run(p *command.Program) error {
 	m := scaffold.Module{Name: c.Name}
 	if v := app.Version(); strings.HasPrefix(v, "v") && !strings.Contains(v, "+") {
 		m.Version = v
@@ -52,9 +53,9 @@ func (c *newCommand) Run(p *program) error {
 	generate, hint := "", ""
 	if c.Beam == "" && !releases.MatchString(m.Version) {
 		generate = "    go generate .\n"
-		hint = "\nThis " + p.name + " is no release. If go mod tidy doesn't find its version, use its source:\n\n    go mod edit -replace github.com/photon-beam/beam=FOLDER\n"
+		hint = "\nThis " + p.Name + " is no release. If go mod tidy doesn't find its version, use its source:\n\n    go mod edit -replace github.com/photon-beam/beam=FOLDER\n"
 	}
-	_, err = fmt.Fprintf(p.stdout, "%s is a module with %s.\n\n    cd %s\n    go mod tidy\n%s    go test .\n    go run .\n%s", folder, strings.Join(names, ", "), folder, generate, hint)
+	_, err = fmt.Fprintf(p.Stdout, "%s is a module with %s.\n\n    cd %s\n    go mod tidy\n%s    go test .\n    go run .\n%s", folder, strings.Join(names, ", "), folder, generate, hint)
 	return err
 }
 

@@ -8,6 +8,7 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"github.com/photon-beam/beam/internal/cli/command"
 	"github.com/photon-beam/beam/internal/users"
 )
 
@@ -38,10 +39,10 @@ type usersFlag struct {
 
 // userAddCommand adds a person.
 type userAddCommand struct {
-	Name    string        `arg:"" help:"The person's name: a-z 0-9 . _ @ + -."`
-	Role    []string      `env:"-" placeholder:"ROLE" help:"A role of the person, such as operator. Can be repeated."`
-	Expires *durationFlag `env:"-" placeholder:"TIME" help:"How long the token is valid, as in 90d. By default, until it is revoked."`
-	NoToken bool          `env:"-" help:"Make no token, for people whom a proxy names."`
+	Name    string            `arg:"" help:"The person's name: a-z 0-9 . _ @ + -."`
+	Role    []string          `env:"-" placeholder:"ROLE" help:"A role of the person, such as operator. Can be repeated."`
+	Expires *command.Duration `env:"-" placeholder:"TIME" help:"How long the token is valid, as in 90d. By default, until it is revoked."`
+	NoToken bool              `env:"-" help:"Make no token, for people whom a proxy names."`
 
 	usersFlag
 }
@@ -50,14 +51,14 @@ type userAddCommand struct {
 const firstToken = "first"
 
 // Run adds the person.
-func (c *userAddCommand) Run(p *program) error {
+func (c *userAddCommand) Run(p *command.Program) error {
 	var text string
 	err := users.Edit(c.Users, func(f *users.File) error {
 		if err := users.CheckName(c.Name); err != nil {
 			return err
 		}
 		if f.User(c.Name) != nil {
-			return fmt.Errorf("there is a person %s already: %s user token makes a further token", c.Name, p.command)
+			return fmt.Errorf("there is a person %s already: %s user token makes a further token", c.Name, p.Command)
 		}
 		u := &users.User{Name: c.Name, Roles: c.Role}
 		f.Users = append(f.Users, u)
@@ -66,11 +67,11 @@ func (c *userAddCommand) Run(p *program) error {
 		}
 		return nil
 	})
-	return p.printToken(text, err)
+	return printToken(p, text, err)
 }
 
 // addToken gives a user a new token, and returns it.
-func addToken(u *users.User, name string, validFor *durationFlag) string {
+func addToken(u *users.User, name string, validFor *command.Duration) string {
 	var expires time.Time
 	if validFor != nil {
 		expires = time.Now().Add(time.Duration(*validFor))
@@ -81,12 +82,12 @@ func addToken(u *users.User, name string, validFor *durationFlag) string {
 }
 
 // printToken prints a token, if there is one and no error.
-func (p *program) printToken(text string, err error) error {
+func printToken(p *command.Program, text string, err error) error {
 	if err != nil || text == "" {
 		return err
 	}
-	p.messagef("the token is shown only now:")
-	_, err = fmt.Fprintln(p.stdout, text)
+	p.Messagef("the token is shown only now:")
+	_, err = fmt.Fprintln(p.Stdout, text)
 	return err
 }
 
@@ -94,12 +95,12 @@ func (p *program) printToken(text string, err error) error {
 type userListCommand struct{ usersFlag }
 
 // Run prints the people.
-func (c *userListCommand) Run(p *program) error {
+func (c *userListCommand) Run(p *command.Program) error {
 	f, err := users.Load(c.Users)
 	if err != nil {
 		return err
 	}
-	w := tabwriter.NewWriter(p.stdout, 0, 0, 2, ' ', 0)
+	w := tabwriter.NewWriter(p.Stdout, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "NAME\tROLES\tSTATE\tTOKENS")
 	for _, u := range f.Users {
 		state := "enabled"
@@ -128,15 +129,15 @@ func describeTokens(u *users.User) string {
 
 // userTokenCommand makes a token.
 type userTokenCommand struct {
-	Name    string        `arg:"" help:"The person's name."`
-	Token   string        `arg:"" help:"What to call the token, such as laptop."`
-	Expires *durationFlag `env:"-" placeholder:"TIME" help:"How long the token is valid, as in 90d. By default, until it is revoked."`
+	Name    string            `arg:"" help:"The person's name."`
+	Token   string            `arg:"" help:"What to call the token, such as laptop."`
+	Expires *command.Duration `env:"-" placeholder:"TIME" help:"How long the token is valid, as in 90d. By default, until it is revoked."`
 
 	usersFlag
 }
 
 // Run makes the token.
-func (c *userTokenCommand) Run(p *program) error {
+func (c *userTokenCommand) Run(p *command.Program) error {
 	var text string
 	err := editUser(c.Users, c.Name, func(u *users.User) error {
 		if u.Token(c.Token) != nil {
@@ -145,7 +146,7 @@ func (c *userTokenCommand) Run(p *program) error {
 		text = addToken(u, c.Token, c.Expires)
 		return nil
 	})
-	return p.printToken(text, err)
+	return printToken(p, text, err)
 }
 
 // editUser changes one user.

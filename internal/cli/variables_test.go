@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/photon-beam/beam/internal/cli/command"
 )
 
 // TestSharedVariables lists the variables that several commands read: each must mean one
@@ -30,12 +32,12 @@ func TestSharedVariables(t *testing.T) {
 	for _, name := range []string{"APPS_DESTRUCTIVE", "TRACES", "SYNC", "EVICT_AFTER", "MAX_RESIDENT"} {
 		oneMeaning["BEAM_"+name] = "a setting of whatever runs photons"
 	}
-	p := &program{}
+	p := &process{&command.Program{}}
 	if _, err := p.parse([]string{"serve"}, nil); err != nil {
 		t.Fatal(err)
 	}
 	commands := make(map[string][]string) // that read a variable
-	for _, leaf := range p.parser.Model.Leaves(false) {
+	for _, leaf := range p.Parser.Model.Leaves(false) {
 		for _, f := range leaf.Flags {
 			for _, variable := range f.Envs {
 				commands[variable] = append(commands[variable], leaf.FullPath())

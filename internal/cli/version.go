@@ -5,6 +5,7 @@ import (
 	"runtime"
 
 	"github.com/photon-beam/beam/internal/app"
+	"github.com/photon-beam/beam/internal/cli/command"
 )
 
 // versionCommand prints the version.
@@ -18,10 +19,10 @@ func (*versionCommand) Help() string {
 }
 
 // Run prints the version.
-func (c *versionCommand) Run(p *program) error {
+func (c *versionCommand) Run(p *command.Program) error {
 	if c.Output == "json" {
-		return printJSON(p, map[string]string{"program": p.name, "version": app.Version(), "go": runtime.Version(), "os": runtime.GOOS, "arch": runtime.GOARCH})
+		return command.PrintJSON(p, map[string]string{"program": p.Name, "version": app.Version(), "go": runtime.Version(), "os": runtime.GOOS, "arch": runtime.GOARCH})
 	}
-	_, err := fmt.Fprintln(p.stdout, p.name, app.Version())
+	_, err := fmt.Fprintln(p.Stdout, p.Name, app.Version())
 	return err
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/rawjson"
+	"github.com/photon-beam/beam/internal/rule"
 )
 
 // Content returns the JSON of what is filled in. It omits optional values that aren't.
@@ -162,13 +163,13 @@ func (p *Part) Problems() []generators.FieldError {
 	switch p.Kind {
 	case JSON:
 		if message := syntaxError(strings.Join(p.Values, "")); message != "" {
-			list = append(list, generators.FieldError{Path: p.Pointer, Message: message})
+			list = append(list, generators.FieldError{Path: p.Pointer, Message: message, Rule: rule.JSON})
 		}
 	case Map:
 		seen := map[string]bool{}
 		for _, row := range p.Parts {
 			if seen[row.token] {
-				list = append(list, generators.FieldError{Path: row.Pointer, Message: "is there twice; each name must differ"})
+				list = append(list, generators.FieldError{Path: row.Pointer, Message: "is there twice; each name must differ", Rule: rule.UniqueItems})
 			}
 			seen[row.token] = true
 		}

@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/photon-beam/beam/ask"
-	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/rawjson"
 )
 
@@ -57,19 +56,23 @@ func RequestedSchema20250618(fields ask.Fields) json.RawMessage {
 // required is omitted. Members that the form doesn't have are dropped. The error
 // is a [*generators.InvalidError].
 func ContentFrom20250618(fields ask.Fields, content json.RawMessage) (json.RawMessage, error) {
-	if _, err := (ask.Fields)(nil).Check(content); err != nil { // not an object
+	choices := choiceProperties(fields)
+	var booleans ask.Fields
+	for i := range fields {
+		for _, name := range choices[i] {
+			booleans = append(booleans, ask.Field{Name: name, Type: "boolean"})
+		}
+	}
+	if _, err := booleans.Check(content); err != nil {
 		return nil, err
 	}
 	values := make(map[string]json.RawMessage)
 	rawjson.EachMember(content, func(name []byte, value json.RawMessage) { values[string(name)] = value })
-	choices := choiceProperties(fields)
-	var errs []generators.FieldError
 	out := []byte{'{'}
 	for i := range fields {
 		f := &fields[i]
 		value := values[f.Name]
 		if f.Type == "array" {
-			errs = append(errs, checkChoices(choices[i], values)...)
 			value = chosenValues(f, choices[i], values)
 		}
 		if value == nil {
@@ -80,9 +83,6 @@ func ContentFrom20250618(fields ask.Fields, content json.RawMessage) (json.RawMe
 		}
 		out = append(rawjson.AppendText(out, f.Name), ':')
 		out = append(out, value...)
-	}
-	if len(errs) > 0 {
-		return nil, &generators.InvalidError{Fields: errs}
 	}
 	return append(out, '}'), nil
 }
@@ -110,17 +110,6 @@ func choiceProperties(fields ask.Fields) map[int][]string {
 		}
 	}
 	return names
-}
-
-// checkChoices returns an error for each choice that is not a boolean.
-func checkChoices(names []string, values map[string]json.RawMessage) (errs []generators.FieldError) {
-	for _, name := range names {
-		if value := values[name]; value != nil && rawjson.TypeName(value) != rawjson.BoolType {
-			message := fmt.Sprintf("must be %s, not %s", rawjson.BoolType, rawjson.TypeName(value))
-			errs = append(errs, generators.At(name, message))
-		}
-	}
-	return errs
 }
 
 // chosenValues returns the list of the choices that are true, or nil if the

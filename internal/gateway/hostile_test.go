@@ -13,6 +13,7 @@ import (
 	"github.com/photon-beam/beam/internal/programtest"
 	upstreams "github.com/photon-beam/beam/internal/upstream"
 	"github.com/photon-beam/beam/internal/upstream/config"
+	"github.com/photon-beam/beam/internal/upstream/policy"
 )
 
 // A fault is a call of a tool that misbehaves.
@@ -212,7 +213,7 @@ func TestStatusNamesFaults(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	o := upstreams.Options{Photons: photons, Policy: upstreams.PolicyOptions{Elicitation: upstreams.DefaultElicitation()}, Name: "beam", Version: "test"}
+	o := upstreams.Options{Photons: photons, Policy: policy.Options{Elicitation: policy.DefaultElicitation()}, Name: "beam", Version: "test"}
 	for fault := range startFaults {
 		c := testServer(t, "--fault", fault)
 		o.Servers = append(o.Servers, config.Server{Name: fault, Type: config.Stdio, Command: c.Command, Args: c.Args, Env: c.Env})

@@ -24,6 +24,7 @@ import (
 	"github.com/photon-beam/beam/internal/runlog"
 	"github.com/photon-beam/beam/internal/runlog/blob"
 	"github.com/photon-beam/beam/internal/upstream"
+	"github.com/photon-beam/beam/internal/upstream/policy"
 )
 
 var me = generators.Caller{ID: "session:me"}
@@ -285,14 +286,14 @@ func countUpstreams(b *testMetrics) {
 	var all []upstream.Status
 	for i := range 300 {
 		name := fmt.Sprintf("up-%d", i)
-		s := upstream.Status{Name: name, State: upstream.Waiting, Tools: []upstream.ToolStatus{{Decision: upstream.Held}, {Decision: upstream.Offered}, {Decision: upstream.Offered}}}
+		s := upstream.Status{Name: name, State: upstream.Waiting, Tools: []policy.ToolStatus{{Decision: policy.Held}, {Decision: policy.Offered}, {Decision: policy.Offered}}}
 		if i == 0 {
 			s.State = upstream.Connected
 		}
 		all = append(all, s)
-		b.UpstreamCall(name, upstream.CallCompleted, time.Second)
-		b.UpstreamCall(name, upstream.CallRefused, 0)
-		b.UpstreamAsk(name, upstream.AskSensitive)
+		b.UpstreamCall(name, policy.CallCompleted, time.Second)
+		b.UpstreamCall(name, policy.CallRefused, 0)
+		b.UpstreamAsk(name, policy.AskSensitive)
 	}
 	b.RegisterUpstreams(func() []upstream.Status { return all })
 }

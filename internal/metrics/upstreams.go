@@ -6,6 +6,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/photon-beam/beam/internal/upstream"
+	"github.com/photon-beam/beam/internal/upstream/policy"
 )
 
 // upstreamCounters count what upstreams do.
@@ -16,7 +17,7 @@ type upstreamCounters struct {
 	seconds prometheus.Histogram
 }
 
-var _ upstream.Meter = (*Metrics)(nil)
+var _ policy.Meter = (*Metrics)(nil)
 
 func newUpstreamCounters() *upstreamCounters {
 	return &upstreamCounters{
@@ -31,16 +32,16 @@ func (c *upstreamCounters) register(r prometheus.Registerer) {
 	r.MustRegister(c.calls, c.asks, c.seconds)
 }
 
-// UpstreamCall implements [upstream.Meter].
-func (m *Metrics) UpstreamCall(name string, outcome upstream.CallOutcome, took time.Duration) {
+// UpstreamCall implements [policy.Meter].
+func (m *Metrics) UpstreamCall(name string, outcome policy.CallOutcome, took time.Duration) {
 	m.upstreams.calls.with(m.upstreams.labels.label(name), string(outcome)).Inc()
-	if outcome != upstream.CallRefused {
+	if outcome != policy.CallRefused {
 		m.upstreams.seconds.Observe(took.Seconds())
 	}
 }
 
-// UpstreamAsk implements [upstream.Meter].
-func (m *Metrics) UpstreamAsk(name string, outcome upstream.AskOutcome) {
+// UpstreamAsk implements [policy.Meter].
+func (m *Metrics) UpstreamAsk(name string, outcome policy.AskOutcome) {
 	m.upstreams.asks.with(m.upstreams.labels.label(name), string(outcome)).Inc()
 }
 
@@ -89,7 +90,7 @@ func (c *upstreamCollector) Collect(ch chan<- prometheus.Metric) {
 			connected = 1
 		}
 		ch <- prometheus.MustNewConstMetric(connectedDesc, prometheus.GaugeValue, connected, label)
-		for _, d := range []upstream.Decision{upstream.Offered, upstream.Held, upstream.Denied, upstream.Skipped} {
+		for _, d := range []policy.Decision{policy.Offered, policy.Held, policy.Denied, policy.Skipped} {
 			ch <- prometheus.MustNewConstMetric(toolsDesc, prometheus.GaugeValue, float64(s.Count(d)), label, string(d))
 		}
 	}

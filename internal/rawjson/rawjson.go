@@ -172,24 +172,47 @@ const (
 
 // TypeName returns the name of a value's type for messages to people. Missing
 // JSON counts as null.
-func TypeName(raw json.RawMessage) string {
+func TypeName(raw json.RawMessage) string { return NameOfType(SchemaType(raw)) }
+
+// SchemaType returns a value's type as JSON Schema calls it; that of a number is number.
+// Missing JSON counts as null.
+func SchemaType(raw json.RawMessage) string {
 	raw = bytes.TrimLeft(raw, " \t\r\n")
 	if len(raw) == 0 {
 		return "null"
 	}
 	switch raw[0] {
 	case '"':
-		return TextType
+		return "string"
 	case 't', 'f':
-		return BoolType
+		return "boolean"
 	case '[':
-		return ListType
+		return "array"
 	case '{':
-		return ObjectType
+		return "object"
 	case 'n':
 		return "null"
 	}
-	return NumberType
+	return "number"
+}
+
+// NameOfType returns the name for people of a type of JSON Schema.
+func NameOfType(t string) string {
+	switch t {
+	case "string":
+		return TextType
+	case "number":
+		return NumberType
+	case "integer":
+		return "a whole number"
+	case "boolean":
+		return BoolType
+	case "array":
+		return ListType
+	case "object":
+		return ObjectType
+	}
+	return t
 }
 
 // EncodeText returns s as a JSON string.

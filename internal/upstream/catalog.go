@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/mark3labs/mcp-go/mcp"
 
@@ -13,6 +12,7 @@ import (
 	"github.com/photon-beam/beam/internal/mcp/message"
 	"github.com/photon-beam/beam/internal/rawjson"
 	"github.com/photon-beam/beam/internal/upstream/catalogue"
+	"github.com/photon-beam/beam/internal/upstream/policy"
 )
 
 // maxListedTools is how many tools an upstream may list, offered or not.
@@ -38,8 +38,8 @@ func (u *Upstream) offer(definitions []json.RawMessage) {
 	defer u.offering.Unlock()
 	tools := u.policy.Review(definitions)
 	for _, t := range tools {
-		if err := client.CheckTool(t.Raw); err != nil && t.Decision == Offered {
-			t.skip("Its definition is not valid: " + cleanLine(err.Error(), 200))
+		if err := client.CheckTool(t.Raw); err != nil && t.Decision == policy.Offered {
+			t.Skip("Its definition is not valid: " + policy.CleanLine(err.Error(), 200))
 		}
 	}
 	u.register(tools)
@@ -59,11 +59,11 @@ func (u *Upstream) offerAgain() {
 
 // register makes photons of the tools that are offered, in place of those that are
 // registered.
-func (u *Upstream) register(tools []*ToolStatus) {
+func (u *Upstream) register(tools []*policy.ToolStatus) {
 	var offered []json.RawMessage
-	byName := make(map[string]*ToolStatus)
+	byName := make(map[string]*policy.ToolStatus)
 	for _, t := range tools {
-		if t.Decision == Offered {
+		if t.Decision == policy.Offered {
 			offered = append(offered, t.Raw)
 			byName[t.Name] = t
 		}
@@ -71,14 +71,14 @@ func (u *Upstream) register(tools []*ToolStatus) {
 	left := u.manager.catalogue.SetTools(u.server.Name, offered)
 	for _, l := range left {
 		if t := byName[l.Name]; t != nil {
-			t.skip(upperFirst(cleanLine(l.Err.Error(), 300)) + ".")
+			t.Skip(policy.UpperFirst(policy.CleanLine(l.Err.Error(), 300)) + ".")
 		}
 	}
 	for _, t := range u.manager.catalogue.Tools(u.server.Name) {
-		if status := byName[t.Name]; status != nil && status.Decision == Offered {
+		if status := byName[t.Name]; status != nil && status.Decision == policy.Offered {
 			status.Photon = t.Photon.Name()
 			if t.Unchecked != nil {
-				status.Reason = "Beam does not check its arguments, only the server does: " + cleanLine(t.Unchecked.Error(), 200) + "."
+				status.Reason = "Beam does not check its arguments, only the server does: " + policy.CleanLine(t.Unchecked.Error(), 200) + "."
 			}
 		}
 	}
@@ -100,14 +100,6 @@ func collisionsAmong(left []catalogue.LeftOut) error {
 		problems = append(problems[:maxReportedItems], fmt.Errorf("%w, %d times more", catalogue.ErrCollision, more))
 	}
 	return errors.Join(problems...)
-}
-
-// upperFirst begins a sentence with a capital letter.
-func upperFirst(s string) string {
-	if s == "" {
-		return s
-	}
-	return strings.ToUpper(s[:1]) + s[1:]
 }
 
 // maxListed is how many items each of the other lists may have.

@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"maps"
 	"net"
+	"net/http"
 	"os/exec"
 	"slices"
 	"strings"
@@ -19,17 +20,18 @@ import (
 	"github.com/photon-beam/beam/internal/mcp/client"
 	"github.com/photon-beam/beam/internal/smallstate"
 	"github.com/photon-beam/beam/internal/upstream/config"
+	"github.com/photon-beam/beam/internal/upstream/policy"
 )
 
 // A Report is what [Check] found out about a server.
 type Report struct {
-	Name         string        `json:"name"`
-	Version      string        `json:"protocolVersion,omitempty"`
-	Server       string        `json:"server,omitempty"` // its name and version, as it says
-	Capabilities []string      `json:"capabilities,omitempty"`
-	Tools        []*ToolStatus `json:"tools,omitempty"`
-	Findings     []Finding     `json:"findings"`
-	Took         millis        `json:"tookMs"`
+	Name         string               `json:"name"`
+	Version      string               `json:"protocolVersion,omitempty"`
+	Server       string               `json:"server,omitempty"` // its name and version, as it says
+	Capabilities []string             `json:"capabilities,omitempty"`
+	Tools        []*policy.ToolStatus `json:"tools,omitempty"`
+	Findings     []Finding            `json:"findings"`
+	Took         millis               `json:"tookMs"`
 }
 
 // A Finding is something that an operator should know, and what to do about it.
@@ -79,7 +81,7 @@ func Check(ctx context.Context, server config.Server, accepted []smallstate.Valu
 	}
 	definitions, err := s.List(ctx, "tools/list", "tools", maxListedTools)
 	if err != nil {
-		r.add(true, "Report it to who makes the server.", "Its tools can't be listed: %s.", cleanLine(err.Error(), 500))
+		r.add(true, "Report it to who makes the server.", "Its tools can't be listed: %s.", policy.CleanLine(err.Error(), 500))
 		return r
 	}
 	r.review(ctx, server, accepted, definitions)
@@ -90,36 +92,36 @@ func Check(ctx context.Context, server config.Server, accepted []smallstate.Valu
 func (r *Report) review(ctx context.Context, server config.Server, accepted []smallstate.Value, definitions []json.RawMessage) {
 	state := smallstate.NewMemory() // what is new is not accepted here
 	for _, v := range accepted {
-		if _, err := state.Apply(ctx, smallstate.Change{Bucket: PinsBucket(server.Name), Key: v.Key, New: v.Value}); err != nil {
+		if _, err := state.Apply(ctx, smallstate.Change{Bucket: policy.PinsBucket(server.Name), Key: v.Key, New: v.Value}); err != nil {
 			panic(err) // it is in memory
 		}
 	}
-	policy, err := NewPolicy(server, PolicyOptions{State: state, Logger: slog.New(slog.DiscardHandler)})
+	rules, err := policy.New(server, policy.Options{State: state, Logger: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		r.add(true, "", "%v", err)
 		return
 	}
-	r.Tools = policy.Review(definitions)
+	r.Tools = rules.Review(definitions)
 	for _, t := range r.Tools {
 		switch t.Decision {
-		case Held:
+		case policy.Held:
 			r.add(false, fmt.Sprintf("See how on the page of the upstream, or accept it: beam upstream accept %s %s", server.Name, t.Name), "The tool %s has changed, and is held back.", t.Name)
-		case Skipped:
+		case policy.Skipped:
 			r.add(false, "", "The tool %q is not offered: %s", t.Name, t.Reason)
 		}
 		if len(r.Findings) > maxFindings {
 			return
 		}
 	}
-	has := func(d Decision) bool {
-		return slices.ContainsFunc(r.Tools, func(t *ToolStatus) bool { return t.Decision == d })
+	has := func(d policy.Decision) bool {
+		return slices.ContainsFunc(r.Tools, func(t *policy.ToolStatus) bool { return t.Decision == d })
 	}
 	switch {
 	case len(r.Tools) == 0:
 		r.add(false, "", "It has no tools.")
-	case !has(Offered) && has(Denied):
+	case !has(policy.Offered) && has(policy.Denied):
 		r.add(false, "Look at allow and deny.", "None of its tools is offered.")
-	case !has(Offered):
+	case !has(policy.Offered):
 		r.add(false, "", "None of its tools is offered.")
 	}
 }
@@ -129,9 +131,9 @@ const maxFindings = 50
 
 // addConnectError adds why a server can't be connected to, and what helps.
 func (r *Report) addConnectError(server config.Server, err error, stderr string) {
-	text := cleanLine(maskSecrets(err.Error(), server.Secrets), 1000)
+	text := policy.CleanLine(maskSecrets(err.Error(), server.Secrets), 1000)
 	if stderr != "" {
-		text += "; its last words: " + cleanLine(maskSecrets(stderr, server.Secrets), 1000)
+		text += "; its last words: " + policy.CleanLine(maskSecrets(stderr, server.Secrets), 1000)
 	}
 	r.add(true, suggestMend(server, err), "It can't be connected to: %s.", text)
 }
@@ -157,11 +159,11 @@ func suggestMend(server config.Server, err error) string {
 		return "Correct the host in its url."
 	case errors.As(err, &network):
 		return "Start the server, or correct the port in its url."
-	case errors.Is(err, context.DeadlineExceeded), strings.Contains(err.Error(), "didn't respond"):
+	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, client.ErrNoResponse):
 		return "Run the command by hand: it must speak MCP on stdout, and nothing else."
-	case server.URL != "" && strings.Contains(err.Error(), "404"):
+	case client.StatusOf(err) == http.StatusNotFound:
 		return "Give the whole url of its MCP endpoint, which often ends in /mcp or /sse."
-	case server.Command != "" && strings.Contains(err.Error(), "the process "):
+	case errors.Is(err, client.ErrProcess):
 		return "Run the command by hand to see why it ends."
 	}
 	return ""
@@ -171,7 +173,7 @@ func suggestMend(server config.Server, err error) string {
 func describeServer(info json.RawMessage) string {
 	var i struct{ Name, Version string }
 	_ = json.Unmarshal(info, &i) // a server may say nothing
-	return cleanLine(strings.TrimSpace(i.Name+" "+i.Version), 200)
+	return policy.CleanLine(strings.TrimSpace(i.Name+" "+i.Version), 200)
 }
 
 // memberNames returns the names of an object's members, sorted and bounded.
@@ -181,7 +183,7 @@ func memberNames(object json.RawMessage) []string {
 	names := slices.Sorted(maps.Keys(members))
 	names = names[:min(len(names), 50)]
 	for i, n := range names {
-		names[i] = cleanLine(n, 50)
+		names[i] = policy.CleanLine(n, 50)
 	}
 	return names
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/photon-beam/beam/internal/upstream"
 	"github.com/photon-beam/beam/internal/upstream/catalogue"
 	"github.com/photon-beam/beam/internal/upstream/config"
+	"github.com/photon-beam/beam/internal/upstream/policy"
 )
 
 // Two tools that would have the same name are an error at the start, which names both. A
@@ -38,7 +39,7 @@ func TestCollidingNames(t *testing.T) {
 		}
 		m, err := upstream.NewManager(upstream.Options{
 			Servers: []config.Server{{Name: "names", Type: config.HTTP, URL: h.URL}}, Photons: registry,
-			Policy: upstream.PolicyOptions{Elicitation: upstream.DefaultElicitation()}, Name: "beam", Version: "1",
+			Policy: policy.Options{Elicitation: policy.DefaultElicitation()}, Name: "beam", Version: "1",
 		})
 		if err != nil {
 			t.Fatal(err)
@@ -57,7 +58,7 @@ func TestCollidingNames(t *testing.T) {
 	var reason string
 	programtest.Poll(func() bool {
 		for _, tool := range u.Status().Tools {
-			if tool.Decision == upstream.Skipped {
+			if tool.Decision == policy.Skipped {
 				reason = tool.Reason
 			}
 		}

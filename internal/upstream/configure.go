@@ -10,6 +10,7 @@ import (
 
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/upstream/config"
+	"github.com/photon-beam/beam/internal/upstream/policy"
 )
 
 // ErrNotFound is the error for a name that no upstream has.
@@ -91,7 +92,7 @@ func (u *Upstream) start() {
 
 // PolicyOf returns the policy of the upstream whose tool a photon calls, and the tool's own
 // name. It returns nil for other photons.
-func (m *Manager) PolicyOf(p *generators.Photon) (policy *Policy, tool string) {
+func (m *Manager) PolicyOf(p *generators.Photon) (policy *policy.Policy, tool string) {
 	t, ok := m.catalogue.ToolOf(p)
 	if !ok {
 		return nil, ""
@@ -126,8 +127,8 @@ func (m *Manager) Accept(name, tool, digest string) (accepted []string, err erro
 	} else if err = u.policy.Accept(tool, digest); err == nil {
 		accepted = []string{tool}
 	}
-	if errors.Is(err, ErrToolNotFound) {
-		err = fmt.Errorf("%w: %s", err, u.policy.describeHeld())
+	if errors.Is(err, policy.ErrToolNotFound) {
+		err = fmt.Errorf("%w: %s", err, u.policy.DescribeHeld())
 	}
 	if tool == "" || len(accepted) > 0 {
 		u.offerAgain()

@@ -10,8 +10,8 @@ import (
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/internal/programtest"
 	"github.com/photon-beam/beam/internal/smallstate"
-	"github.com/photon-beam/beam/internal/upstream"
 	"github.com/photon-beam/beam/internal/upstream/config"
+	"github.com/photon-beam/beam/internal/upstream/policy"
 )
 
 // Configure changes the upstreams that are removed, changed or new, and no others.
@@ -59,7 +59,7 @@ func TestConfigure(t *testing.T) {
 // A server whose tools can't be compared with what was accepted isn't used; others are.
 func TestConfigureWithDamagedPins(t *testing.T) {
 	state := smallstate.NewMemory()
-	if _, err := state.Apply(t.Context(), smallstate.Change{Bucket: upstream.PinsBucket("damaged"), Key: "damaged__x", New: []byte("{")}); err != nil {
+	if _, err := state.Apply(t.Context(), smallstate.Change{Bucket: policy.PinsBucket("damaged"), Key: "damaged__x", New: []byte("{")}); err != nil {
 		t.Fatal(err)
 	}
 	g := newGatewayIn(t, state)

@@ -9,6 +9,7 @@ import (
 	"github.com/photon-beam/beam/internal/mcp/client"
 	"github.com/photon-beam/beam/internal/mcp/message"
 	"github.com/photon-beam/beam/internal/rawjson"
+	"github.com/photon-beam/beam/internal/upstream/policy"
 )
 
 // abilities returns what the upstream may ask during the calls of a client: what somebody
@@ -53,14 +54,14 @@ func encodeCapabilities(a clientsession.Abilities) json.RawMessage {
 	return message.Compacted(capabilities)
 }
 
-// checkDeclared returns the error for a request that the upstream was told nobody can be
-// asked.
-func checkDeclared(r *client.ServerRequest, a clientsession.Abilities) (AskOutcome, *message.Error) {
-	nobody := func(of string) (AskOutcome, *message.Error) {
-		return AskNobody, message.Errorf(mcp.METHOD_NOT_FOUND, "nobody can be asked: the client of this call has not declared %s", of)
+// checkDeclared returns the refusal of a request that the upstream was told nobody can be
+// asked; nil if it may be.
+func checkDeclared(r *client.ServerRequest, a clientsession.Abilities) *refusal {
+	nobody := func(of string) *refusal {
+		return refusef(policy.AskNobody, mcp.METHOD_NOT_FOUND, "nobody can be asked: the client of this call has not declared %s", of)
 	}
-	undeclared := func(what string) (AskOutcome, *message.Error) {
-		return AskInvalid, message.Errorf(mcp.INVALID_PARAMS, "the client of this call has not declared %s", what)
+	undeclared := func(what string) *refusal {
+		return invalidf("the client of this call has not declared %s", what)
 	}
 	switch r.Method {
 	case string(mcp.MethodElicitationCreate):
@@ -85,5 +86,5 @@ func checkDeclared(r *client.ServerRequest, a clientsession.Abilities) (AskOutco
 			return nobody("roots")
 		}
 	}
-	return "", nil
+	return nil
 }

@@ -1,4 +1,3 @@
-// Package upstream offers the tools of other MCP servers as photons. A policy decides
-// for each upstream which of its tools are offered, to whom, how often they may be
-// called, and what the upstream may ask.
+// Package upstream connects to other MCP servers, and offers their tools as photons, as package
+// policy permits.
 package upstream

@@ -11,10 +11,11 @@ import (
 	"github.com/photon-beam/beam/internal/mcp/client"
 	"github.com/photon-beam/beam/internal/mcp/message"
 	"github.com/photon-beam/beam/internal/rawjson"
+	"github.com/photon-beam/beam/internal/upstream/policy"
 )
 
 // elicitation returns the question of elicitation/create.
-func (u *Upstream) elicitation(r *client.ServerRequest) (*question, *message.Error) {
+func (u *Upstream) elicitation(r *client.ServerRequest) (*question, *refusal) {
 	var params struct {
 		Mode            string
 		Message         string
@@ -23,7 +24,7 @@ func (u *Upstream) elicitation(r *client.ServerRequest) (*question, *message.Err
 		ElicitationID   string
 	}
 	if err := json.Unmarshal(r.Params, &params); err != nil {
-		return nil, message.Errorf(mcp.INVALID_PARAMS, "the params of the question are malformed: %s", message.DescribeJSONError(err))
+		return nil, invalidf("the params of the question are malformed: %s", message.DescribeJSONError(err))
 	}
 	switch params.Mode {
 	case "", "form":
@@ -31,24 +32,24 @@ func (u *Upstream) elicitation(r *client.ServerRequest) (*question, *message.Err
 	case "url":
 		return u.urlQuestion(params.Message, params.URL, params.ElicitationID)
 	}
-	return nil, message.Errorf(mcp.INVALID_PARAMS, "the mode %q is unknown; the client has declared form and url", cleanLine(params.Mode, 50))
+	return nil, invalidf("the mode %q is unknown; the client has declared form and url", policy.CleanLine(params.Mode, 50))
 }
 
-func (u *Upstream) formQuestion(text string, schema json.RawMessage) (*question, *message.Error) {
+func (u *Upstream) formQuestion(text string, schema json.RawMessage) (*question, *refusal) {
 	if rawjson.TypeName(schema) != rawjson.ObjectType {
-		return nil, message.Errorf(mcp.INVALID_PARAMS, "the requestedSchema must be an object")
+		return nil, invalidf("the requestedSchema must be an object")
 	}
 	parsed, err := generators.ParseSchema(schema)
 	if err != nil {
-		return nil, message.Errorf(mcp.INVALID_PARAMS, "the requestedSchema is not a valid JSON Schema: %s", cleanLine(err.Error(), maxEventText))
+		return nil, invalidf("the requestedSchema is not a valid JSON Schema: %s", policy.CleanLine(err.Error(), maxEventText))
 	}
 	fields, err := ask.FromSchema(parsed.Document())
 	if err != nil {
-		return nil, message.Errorf(mcp.INVALID_PARAMS, "the requestedSchema is not one of a form: %v", err)
+		return nil, invalidf("the requestedSchema is not one of a form: %v", err)
 	}
 	warning, err := u.policy.CheckForm(text, schema)
 	if err != nil {
-		return nil, message.Errorf(mcp.INVALID_PARAMS, "%v", err)
+		return nil, refusef(policy.AskSensitive, mcp.INVALID_PARAMS, "%v", err)
 	}
 	return &question{note: warning, declined: declinedResult, cancelled: cancelledResult, ask: func(yield generators.Yield) (json.RawMessage, error) {
 		content, err := ask.ForFields("elicitation", text, fields, u.askOptions()...).Ask(yield)
@@ -59,10 +60,10 @@ func (u *Upstream) formQuestion(text string, schema json.RawMessage) (*question,
 	}}, nil
 }
 
-func (u *Upstream) urlQuestion(text, address, id string) (*question, *message.Error) {
+func (u *Upstream) urlQuestion(text, address, id string) (*question, *refusal) {
 	address, warning, refused := u.checkURL(address)
 	if refused != nil {
-		return nil, refused
+		return nil, &refusal{policy.AskInvalid, refused}
 	}
 	return &question{note: warning, declined: declinedResult, cancelled: cancelledResult, ask: func(yield generators.Yield) (json.RawMessage, error) {
 		w := &withdrawer{yield: yield}

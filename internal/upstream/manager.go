@@ -15,6 +15,7 @@ import (
 	"github.com/photon-beam/beam/internal/mcp/stdio"
 	"github.com/photon-beam/beam/internal/upstream/catalogue"
 	"github.com/photon-beam/beam/internal/upstream/config"
+	"github.com/photon-beam/beam/internal/upstream/policy"
 )
 
 // Options are the options of a [Manager].
@@ -22,7 +23,7 @@ type Options struct {
 	Servers []config.Server
 	// Photons is where the tools of the upstreams are registered.
 	Photons *generators.Registry
-	Policy  PolicyOptions
+	Policy  policy.Options
 	// OwnFile is the file from which Beam can remove servers; empty if there is none.
 	OwnFile string
 	// SamplingAvailable reports whether requests to a model can be answered: by a model,

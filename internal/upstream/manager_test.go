@@ -20,6 +20,7 @@ import (
 	"github.com/photon-beam/beam/internal/smallstate"
 	"github.com/photon-beam/beam/internal/upstream"
 	"github.com/photon-beam/beam/internal/upstream/config"
+	"github.com/photon-beam/beam/internal/upstream/policy"
 )
 
 func TestMain(m *testing.M) {
@@ -73,7 +74,7 @@ func newGatewayIn(t testing.TB, state smallstate.Store, servers ...config.Server
 		t.Fatal(err)
 	}
 	m, err := upstream.NewManager(upstream.Options{
-		Servers: servers, Photons: registry, Policy: upstream.PolicyOptions{State: state, Elicitation: upstream.DefaultElicitation()},
+		Servers: servers, Photons: registry, Policy: policy.Options{State: state, Elicitation: policy.DefaultElicitation()},
 		SamplingAvailable: true, RootsAvailable: true, Name: "beam", Version: "1", Logger: logger,
 	})
 	if err != nil {

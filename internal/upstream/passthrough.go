@@ -16,6 +16,7 @@ import (
 	"github.com/photon-beam/beam/internal/rawjson"
 	"github.com/photon-beam/beam/internal/runpause"
 	"github.com/photon-beam/beam/internal/upstream/config"
+	"github.com/photon-beam/beam/internal/upstream/policy"
 )
 
 // A passthrough passes what an upstream says during a call on to the run that made the
@@ -71,14 +72,14 @@ func (u *Upstream) Call(ctx context.Context, yield generators.Yield, request cli
 	return u.call(ctx, yield, request)
 }
 
-func outcomeOf(ctx context.Context, err error) CallOutcome {
+func outcomeOf(ctx context.Context, err error) policy.CallOutcome {
 	switch {
 	case err == nil:
-		return CallCompleted
+		return policy.CallCompleted
 	case ctx.Err() != nil:
-		return CallCanceled
+		return policy.CallCanceled
 	}
-	return CallFailed
+	return policy.CallFailed
 }
 
 func toolOf(request client.Request) string {
@@ -257,4 +258,4 @@ func (u *Upstream) said(s string) string {
 }
 
 // text returns a text of the upstream as a run shows it.
-func (u *Upstream) text(s string) string { return cleanLine(s, maxText) }
+func (u *Upstream) text(s string) string { return policy.CleanLine(s, maxText) }

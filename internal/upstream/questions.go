@@ -16,6 +16,7 @@ import (
 	"github.com/photon-beam/beam/internal/mcp/message"
 	"github.com/photon-beam/beam/internal/toolresult"
 	"github.com/photon-beam/beam/internal/upstream/catalogue"
+	"github.com/photon-beam/beam/internal/upstream/policy"
 )
 
 // The codes of errors that upstreams get.
@@ -67,44 +68,55 @@ func (p *passthrough) settle(r *client.ServerRequest) {
 		return
 	}
 	if len(r.Params) > maxQuestion {
-		p.refuse(r, AskInvalid, message.Errorf(mcp.INVALID_PARAMS, "the question has %d bytes; at most %d are allowed", len(r.Params), maxQuestion))
+		p.refuse(r, invalidf("the question has %d bytes; at most %d are allowed", len(r.Params), maxQuestion))
 		return
 	}
 	end, err := p.upstream.policy.BeginAsk(p.session())
 	switch {
-	case errors.Is(err, ErrElicitationDisabled) && r.Method != string(mcp.MethodElicitationCreate):
+	case errors.Is(err, policy.ErrElicitationDisabled) && r.Method != string(mcp.MethodElicitationCreate):
 		end = func() {} // the setting is about people
-	case errors.Is(err, ErrElicitationDisabled):
-		p.refuse(r, AskDisabled, message.Errorf(mcp.METHOD_NOT_FOUND, "%v", err))
+	case errors.Is(err, policy.ErrElicitationDisabled):
+		p.refuse(r, refusef(policy.AskDisabled, mcp.METHOD_NOT_FOUND, "%v", err))
 		return
 	case err != nil:
-		p.refuse(r, AskTooMany, message.Errorf(codeNoAnswer, "%v", err))
+		p.refuse(r, refusef(policy.AskTooMany, codeNoAnswer, "%v", err))
 		return
 	}
 	defer end()
-	if outcome, refused := checkDeclared(r, p.declared); refused != nil {
-		p.refuse(r, outcome, refused)
+	if refused := checkDeclared(r, p.declared); refused != nil {
+		p.refuse(r, refused)
 		return
 	}
 	q, refused := p.upstream.question(r)
 	if refused != nil {
-		outcome := AskInvalid
-		if strings.HasPrefix(refused.Message, ErrSensitive.Error()) {
-			outcome = AskSensitive
-		}
-		p.refuse(r, outcome, refused)
+		p.refuse(r, refused)
 		return
 	}
 	p.respond(r, q)
 }
 
+// A refusal is the error for an upstream whose request nobody is asked, and how it counts.
+type refusal struct {
+	outcome policy.AskOutcome
+	*message.Error
+}
+
+func refusef(outcome policy.AskOutcome, code int, format string, args ...any) *refusal {
+	return &refusal{outcome, message.Errorf(code, format, args...)}
+}
+
+// invalidf returns the refusal of a request that can't be asked.
+func invalidf(format string, args ...any) *refusal {
+	return refusef(policy.AskInvalid, mcp.INVALID_PARAMS, format, args...)
+}
+
 // refuse refuses a request that nobody is asked, and records that.
-func (p *passthrough) refuse(r *client.ServerRequest, outcome AskOutcome, refused *message.Error) {
-	p.upstream.policy.recordRefusal(AuditRecord{
-		Tool: toolOf(p.request), Person: generators.CallerOf(p.ctx).ID, Kind: r.Method, Outcome: outcome,
-		Reason: cleanLine(refused.Message, maxEventText), Question: DigestOf(r.Params),
+func (p *passthrough) refuse(r *client.ServerRequest, refused *refusal) {
+	p.upstream.policy.RecordRefusal(policy.AuditRecord{
+		Tool: toolOf(p.request), Person: generators.CallerOf(p.ctx).ID, Kind: r.Method, Outcome: refused.outcome,
+		Reason: policy.CleanLine(refused.Message, maxEventText), Question: policy.DigestOf(r.Params),
 	})
-	r.Refuse(refused)
+	r.Refuse(refused.Error)
 }
 
 // A question is a request of an upstream that can be asked.
@@ -203,7 +215,7 @@ func (q *question) refusalOf(err error) *message.Error {
 }
 
 // question returns the question that a request asks, or the error for the upstream.
-func (u *Upstream) question(r *client.ServerRequest) (*question, *message.Error) {
+func (u *Upstream) question(r *client.ServerRequest) (*question, *refusal) {
 	switch r.Method {
 	case string(mcp.MethodElicitationCreate):
 		return u.elicitation(r)
@@ -212,7 +224,7 @@ func (u *Upstream) question(r *client.ServerRequest) (*question, *message.Error)
 	case string(mcp.MethodListRoots):
 		return rootsQuestion(), nil
 	}
-	return nil, message.Errorf(mcp.METHOD_NOT_FOUND, "there is no method %s", r.Method)
+	return nil, refusef(policy.AskInvalid, mcp.METHOD_NOT_FOUND, "there is no method %s", r.Method)
 }
 
 var (
@@ -221,10 +233,10 @@ var (
 )
 
 // samplingQuestion returns the question of sampling/createMessage.
-func samplingQuestion(r *client.ServerRequest) (*question, *message.Error) {
+func samplingQuestion(r *client.ServerRequest) (*question, *refusal) {
 	var request ask.SampleRequest
 	if err := json.Unmarshal(r.Params, &request); err != nil {
-		return nil, message.Errorf(mcp.INVALID_PARAMS, "the sampling request is malformed: %s", message.DescribeJSONError(err))
+		return nil, invalidf("the sampling request is malformed: %s", message.DescribeJSONError(err))
 	}
 	return &question{rejected: "User rejected sampling request", ask: func(yield generators.Yield) (json.RawMessage, error) { // MCP's example
 		result, err := ask.Sample(yield, "sampling", request)

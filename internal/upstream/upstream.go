@@ -11,6 +11,7 @@ import (
 
 	"github.com/photon-beam/beam/internal/mcp/client"
 	"github.com/photon-beam/beam/internal/upstream/config"
+	"github.com/photon-beam/beam/internal/upstream/policy"
 )
 
 // An Upstream is one server, with a connection that is made again when it ends, and its
@@ -21,7 +22,7 @@ type Upstream struct {
 	cancel  context.CancelCauseFunc
 	done    chan struct{} // closed when nothing is left of it
 	server  config.Server
-	policy  *Policy
+	policy  *policy.Policy
 	tried   chan struct{} // closed once the first attempt to connect has ended
 	isTried sync.Once
 	refresh chan struct{} // has an element if the tools must be listed again
@@ -41,7 +42,7 @@ type Upstream struct {
 	main        *connection                   // nil unless connected
 	others      map[connectionKey]*connection // see acquire
 	asking      map[string]bool               // whether callees are known to ask; see learnAsking
-	tools       []*ToolStatus                 // as they were last reviewed
+	tools       []*policy.ToolStatus          // as they were last reviewed
 	collisions  error                         // of the names of its tools, as they were last listed
 	errors      []Event                       // the latest
 	stderr      []Event                       // the latest lines
@@ -58,7 +59,7 @@ func newUpstream(m *Manager, server config.Server) (*Upstream, error) {
 		others: make(map[connectionKey]*connection), asking: make(map[string]bool), done: make(chan struct{}),
 	}
 	u.ctx, u.cancel = context.WithCancelCause(m.ctx)
-	policy, err := NewPolicy(server, m.options.Policy)
+	policy, err := policy.New(server, m.options.Policy)
 	if err != nil {
 		return u, fmt.Errorf("upstream %s: %w", server.Name, err)
 	}
@@ -254,7 +255,7 @@ func (u *Upstream) clean(text string) string {
 			text = strings.ReplaceAll(text, secret, "***")
 		}
 	}
-	return cleanLine(text, maxEventText)
+	return policy.CleanLine(text, maxEventText)
 }
 
 // Status returns what an operator sees of the upstream.
@@ -275,9 +276,9 @@ func (u *Upstream) Status() Status {
 	}
 	if u.main != nil {
 		told := u.main.session.Server()
-		s.Version, s.Info, s.Capabilities, s.Instructions = told.Version, told.Info, told.Capabilities, cleanLine(told.Instructions, 4<<10)
+		s.Version, s.Info, s.Capabilities, s.Instructions = told.Version, told.Info, told.Capabilities, policy.CleanLine(told.Instructions, 4<<10)
 	}
-	s.Tools = make([]ToolStatus, 0, len(u.tools))
+	s.Tools = make([]policy.ToolStatus, 0, len(u.tools))
 	for _, t := range u.tools {
 		s.Tools = append(s.Tools, *t)
 	}

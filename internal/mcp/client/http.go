@@ -75,6 +75,15 @@ type statusError struct {
 	text   string
 }
 
+// StatusOf returns the HTTP status that an error reports; 0 if there is none.
+func StatusOf(err error) int {
+	var e *statusError
+	if errors.As(err, &e) {
+		return e.status
+	}
+	return 0
+}
+
 func (e *statusError) Error() string {
 	switch e.status {
 	case http.StatusUnauthorized, http.StatusForbidden:

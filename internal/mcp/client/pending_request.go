@@ -3,6 +3,7 @@ package client
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strconv"
 	"sync"
@@ -108,6 +109,9 @@ type cancelledParams struct {
 	Reason    string          `json:"reason,omitempty"`
 }
 
+// ErrNoResponse is wrapped by the error of a request without a response in time.
+var ErrNoResponse = errors.New("the server didn't respond")
+
 // Request sends a request of the session's own and waits for its result, at most as
 // long as the session's RequestTimeout. The error may be a [*message.Error] of the
 // server.
@@ -119,7 +123,7 @@ func (s *Session) Request(ctx context.Context, method string, params any) (json.
 			return nil, err
 		}
 	}
-	ctx, cancel := context.WithTimeoutCause(ctx, s.options.RequestTimeout, fmt.Errorf("the server didn't respond to %s within %s", method, s.options.RequestTimeout))
+	ctx, cancel := context.WithTimeoutCause(ctx, s.options.RequestTimeout, fmt.Errorf("%w to %s within %s", ErrNoResponse, method, s.options.RequestTimeout))
 	defer cancel()
 	return s.request(ctx, method, raw)
 }

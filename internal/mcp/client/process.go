@@ -69,11 +69,14 @@ func startProcess(s *Session, server config.Server) (*process, error) {
 	return p, nil
 }
 
+// ErrProcess is wrapped by the error of a session whose process has failed.
+var ErrProcess = errors.New("the process")
+
 // handleDeaf ends the session with a process that doesn't read any more. Usually it has
 // ended, which says more.
 func (p *process) handleDeaf() {
 	if !p.exitsWithin(exitGrace) {
-		p.session.end(errors.New("the process doesn't read what it is sent"))
+		p.session.end(fmt.Errorf("%w doesn't read what it is sent", ErrProcess))
 	}
 }
 
@@ -166,7 +169,7 @@ func (p *process) wait() {
 	if err != nil {
 		text = err.Error()
 	}
-	p.session.end(fmt.Errorf("the process ended: %s", text))
+	p.session.end(fmt.Errorf("%w ended: %s", ErrProcess, text))
 	p.writer.Close()
 }
 

@@ -91,7 +91,7 @@ func (s *Session) describeHandshakeError(ctx context.Context, method string, err
 	case s.ctx.Err() != nil:
 		return s.Err()
 	case ctx.Err() != nil:
-		return fmt.Errorf("the server didn't respond to %s: %w", method, context.Cause(ctx))
+		return fmt.Errorf("%w to %s: %w", ErrNoResponse, method, context.Cause(ctx))
 	}
 	if isUnusable(err) {
 		return err

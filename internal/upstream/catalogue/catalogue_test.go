@@ -11,6 +11,7 @@ import (
 
 	"github.com/photon-beam/beam/beamtest"
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/rule"
 	"github.com/photon-beam/beam/internal/upstream/catalogue"
 )
 
@@ -221,7 +222,7 @@ func TestArgumentsAreCheckedAndLeftAsTheyAre(t *testing.T) {
 	for _, format := range []string{"date-time", "date", "email", "uri"} {
 		name := map[string]string{"date-time": "when", "date": "day", "email": "to", "uri": "at"}[format]
 		_, err := p.Check(fmt.Appendf(nil, `{"z":1,%q:"soon"}`, name))
-		if want := "/" + name + " " + generators.FormatRule(format); err == nil || err.Error() != want {
+		if want := "/" + name + " " + rule.Message(rule.Format, format, ""); err == nil || err.Error() != want {
 			t.Errorf("the format %s: %v, want %s", format, err, want)
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/form"
 	"github.com/photon-beam/beam/internal/humanize"
+	"github.com/photon-beam/beam/internal/rule"
 )
 
 // A fieldProblem is a field's error as the page shows it.
@@ -57,32 +58,34 @@ func (c *Control) problem(e generators.FieldError) fieldProblem {
 		return fieldProblem{"Enter " + c.noun(), false}
 	case c.widget == "number":
 		return fieldProblem{"Enter " + c.numberNoun(e), true}
-	case strings.Contains(e.Message, "characters long"):
-		return fieldProblem{"Enter " + c.noun() + " of " + c.lengthRule() + describeCount(e), c.PatternHint == ""}
-	case c.Earliest+c.Latest != "" && strings.HasPrefix(e.Message, "must not be"):
+	case e.Rule == rule.MinLength, e.Rule == rule.MaxLength:
+		return fieldProblem{"Enter " + c.noun() + " of " + c.lengthRule() + "; this one has " + e.Got, c.PatternHint == ""}
+	case e.Rule == rule.Earliest, e.Rule == rule.Latest:
 		return fieldProblem{"Enter " + c.noun() + " " + rules, true}
 	}
-	if _, example, ok := strings.Cut(e.Message, ", such as "); ok {
-		return fieldProblem{"Enter " + c.nounOfFormat(e) + ", such as " + example, false}
+	if noun, example := c.example(e); example != "" {
+		return fieldProblem{"Enter " + c.nounOfFormat(noun) + ", such as " + example, false}
 	}
 	label := quoteSentence(c.Label())
 	if c.LabelledBy != "" {
 		label = answerLabel
 	}
-	return fieldProblem{strings.TrimSuffix(e.Sentence(label), "."), e.Message == c.PatternHint}
+	return fieldProblem{strings.TrimSuffix(e.Sentence(label), "."), e.Rule == rule.Pattern && c.PatternHint != ""}
+}
+
+// example returns the noun for the values that an error asks for, and one of them: from
+// the field's own hint, if it has one.
+func (c *Control) example(e generators.FieldError) (noun, example string) {
+	if e.Rule == rule.Pattern && e.Message == c.PatternHint {
+		noun, example, _ = strings.Cut(strings.TrimPrefix(c.PatternHint, "must be "), ", such as ")
+		return noun, example
+	}
+	return rule.Example(e.Rule, e.Want)
 }
 
 // isMissing reports whether an error says that a value is missing.
 func isMissing(e generators.FieldError) bool {
-	return e.Message == "is required" || e.Message == "must not be empty"
-}
-
-// describeCount returns how long the text is that an error is about.
-func describeCount(e generators.FieldError) string {
-	if _, n, ok := strings.Cut(e.Message, "; it has "); ok {
-		return "; this one has " + n
-	}
-	return ""
+	return e.Rule == rule.Required || e.Rule == rule.MinLength && e.Want == "1"
 }
 
 // numberNoun returns the number to enter: "an age from 18 to 120".
@@ -94,10 +97,11 @@ func (c *Control) numberNoun(e generators.FieldError) string {
 	rules := c.rules()
 	name := nounOf(c.Label())
 	many := c.LabelledBy == "" && isPlural(name)
+	wantsWhole := e.Rule == rule.Type && slices.Contains(strings.Split(e.Want, ","), "integer")
 	switch {
-	case strings.Contains(e.Message, "whole number") && many:
+	case wantsWhole && many:
 		noun = "a whole number of " + name
-	case strings.Contains(e.Message, "whole number"):
+	case wantsWhole:
 		noun = "a whole number"
 	case many && rules != "":
 		bounds, steps, _ := strings.Cut(rules, ", ")
@@ -113,9 +117,8 @@ func (c *Control) numberNoun(e generators.FieldError) string {
 	}
 }
 
-// nounOfFormat returns what an error of a format asks for: "an email address".
-func (c *Control) nounOfFormat(e generators.FieldError) string {
-	noun, _, _ := strings.Cut(strings.TrimPrefix(e.Message, "must be "), ", such as ")
+// nounOfFormat returns what to enter in a format, whose noun is "an email address".
+func (c *Control) nounOfFormat(noun string) string {
 	if label := c.noun(); c.LabelledBy == "" && !strings.Contains(label, "“") && c.Format != ask.FormatTime {
 		return label
 	}
@@ -230,7 +233,7 @@ func errorHeading(list []*Control, other, files []string) string {
 
 // FileSentence returns an error in the uploaded files as a sentence.
 func FileSentence(e generators.FieldError) string {
-	if strings.HasPrefix(e.Message, "is required") {
+	if e.Rule == rule.Required {
 		return "Choose a file"
 	}
 	return strings.TrimSuffix(e.Sentence(answerLabel), ".")

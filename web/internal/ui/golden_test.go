@@ -22,6 +22,7 @@ import (
 	"github.com/photon-beam/beam/internal/engine"
 	"github.com/photon-beam/beam/internal/form"
 	"github.com/photon-beam/beam/internal/humanize"
+	"github.com/photon-beam/beam/internal/rule"
 	"github.com/photon-beam/beam/internal/runlog"
 	"github.com/photon-beam/beam/web/internal/timeline"
 )
@@ -151,7 +152,7 @@ func TestAsks(t *testing.T) {
 		golden(t, "ask-settled", AskClosedInDock(w.run.Ask(runlog.AskID(runID, 2))))
 		golden(t, "ask-gone-unknown", AskUnavailable(engine.OpenAsk{ID: runID + ".9"}, "It has expired."))
 		w.ask(questions()["file"])
-		golden(t, "ask-file-errors", AskForm(w.openAsk(), []generators.FieldError{generators.At("file", "is required: choose a file")}, nil))
+		golden(t, "ask-file-errors", AskForm(w.openAsk(), []generators.FieldError{{Path: "/file", Message: "is required: choose a file", Rule: rule.Required}}, nil))
 	})
 }
 
@@ -273,8 +274,14 @@ func nestedPage() PhotonPage {
 	}
 	p := PhotonPage{Name: "deploy", View: "json", Focus: form.Focus{Input: "servers/1", Button: "up"}, Said: "Moved"}
 	p.Form = form.ForSchema(doc).Fill([]byte(`{"contact":{},"servers":[{"port":80},{"port":70000}],"tags":["a",""],"source":{"kind":"git"},"labels":{"team":"web"},"token":"s","free":{"a":1},"other":[1]}`))
-	for path, message := range map[string]string{"/contact/email": "is required", "/servers/1/port": "must be at most 65535", "/source/url": "is required", "/free/a": "is odd", "/tags/1": "must not be empty", "/other": "is not a known field"} {
-		p.Errors = append(p.Errors, generators.FieldError{Path: path, Message: message})
+	for _, e := range []generators.FieldError{
+		{Path: "/contact/email", Rule: rule.Required}, {Path: "/servers/1/port", Rule: rule.Maximum, Want: "65535"}, {Path: "/source/url", Rule: rule.Required},
+		{Path: "/free/a", Message: "is odd"}, {Path: "/tags/1", Rule: rule.MinLength, Want: "1"}, {Path: "/other", Rule: rule.AdditionalProperties},
+	} {
+		if e.Rule != "" {
+			e.Message = rule.Message(e.Rule, e.Want, e.Got)
+		}
+		p.Errors = append(p.Errors, e)
 	}
 	slices.SortFunc(p.Errors, func(a, b generators.FieldError) int { return strings.Compare(a.Path, b.Path) })
 	return p

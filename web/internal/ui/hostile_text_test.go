@@ -18,6 +18,7 @@ import (
 	"github.com/photon-beam/beam/internal/humanize"
 	"github.com/photon-beam/beam/internal/runlog"
 	"github.com/photon-beam/beam/internal/upstream"
+	"github.com/photon-beam/beam/internal/upstream/policy"
 )
 
 // hostileTexts are texts that a hostile photon or person might send. Each contains "pwn",
@@ -184,10 +185,10 @@ func hostileUpstream(s string) upstream.Status {
 		Name: s, Type: s, Address: s, File: s, Own: true, State: upstream.State(s), Error: s, Ignored: []string{s}, Warn: []string{s},
 		Version: s, Info: quoted, Capabilities: quoted, Instructions: s, Errors: events, Stderr: events,
 	}
-	for _, d := range []upstream.Decision{upstream.Offered, upstream.Held, upstream.Denied, upstream.Skipped} {
-		t := upstream.ToolStatus{Name: s, Title: s, Decision: d, Reason: s, Photon: s, Added: time.Now()}
-		if d == upstream.Held {
-			t.Change = &upstream.Change{Digest: s, Old: quoted, New: quoted[:len(quoted)-1]}
+	for _, d := range []policy.Decision{policy.Offered, policy.Held, policy.Denied, policy.Skipped} {
+		t := policy.ToolStatus{Name: s, Title: s, Decision: d, Reason: s, Photon: s, Added: time.Now()}
+		if d == policy.Held {
+			t.Change = &policy.Change{Digest: s, Old: quoted, New: quoted[:len(quoted)-1]}
 		}
 		u.Tools = append(u.Tools, t)
 	}

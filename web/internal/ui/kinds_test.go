@@ -6,7 +6,7 @@ import (
 
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
-	"github.com/photon-beam/beam/generators/kitchensink"
+	"github.com/photon-beam/beam/generators/shipped/kitchensink"
 	"github.com/photon-beam/beam/internal/runlog"
 	"github.com/photon-beam/beam/web/internal/timeline"
 )

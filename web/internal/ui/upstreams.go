@@ -12,6 +12,7 @@ import (
 	"github.com/photon-beam/beam/internal/humanize"
 	"github.com/photon-beam/beam/internal/upstream"
 	"github.com/photon-beam/beam/internal/upstream/config"
+	"github.com/photon-beam/beam/internal/upstream/policy"
 )
 
 // upstreamState is how a state of an upstream is told, and the mark that stands for it.
@@ -28,8 +29,8 @@ func stateOfUpstream(s upstream.Status) upstreamState { return upstreamStates[s.
 
 // summarizeUpstream says in a line what an upstream offers and wants.
 func summarizeUpstream(s upstream.Status) string {
-	parts := []string{humanize.Count(s.Count(upstream.Offered), "tool")}
-	if n := s.Count(upstream.Held); n > 0 {
+	parts := []string{humanize.Count(s.Count(policy.Offered), "tool")}
+	if n := s.Count(policy.Held); n > 0 {
 		parts = append(parts, fmt.Sprintf("%s held back", humanize.Thousands(n)))
 	}
 	if s.OpenAsks > 0 {
@@ -39,8 +40,8 @@ func summarizeUpstream(s upstream.Status) string {
 }
 
 // toolsWith returns the tools of an upstream with one of the decisions.
-func toolsWith(s upstream.Status, decisions ...upstream.Decision) []upstream.ToolStatus {
-	var tools []upstream.ToolStatus
+func toolsWith(s upstream.Status, decisions ...policy.Decision) []policy.ToolStatus {
+	var tools []policy.ToolStatus
 	for i := range s.Tools {
 		if slices.Contains(decisions, s.Tools[i].Decision) {
 			tools = append(tools, s.Tools[i])
@@ -67,7 +68,7 @@ func moreThan(shown, count int, where string) string {
 }
 
 // changeArtifact returns how a tool changed, as an artifact that shows lines of a diff.
-func changeArtifact(t upstream.ToolStatus) *generators.Artifact {
+func changeArtifact(t policy.ToolStatus) *generators.Artifact {
 	before, now := t.Change.Texts()
 	a, ok := generators.Diff(t.Name, before, now).(*generators.Artifact)
 	if !ok {

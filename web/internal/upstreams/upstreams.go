@@ -11,6 +11,7 @@ import (
 	"github.com/photon-beam/beam/internal/links"
 	"github.com/photon-beam/beam/internal/upstream"
 	"github.com/photon-beam/beam/internal/upstream/config"
+	"github.com/photon-beam/beam/internal/upstream/policy"
 	"github.com/photon-beam/beam/web/internal/page"
 	"github.com/photon-beam/beam/web/internal/problem"
 	"github.com/photon-beam/beam/web/internal/request"
@@ -24,7 +25,7 @@ type Servers interface {
 	// Status returns a snapshot of all upstreams, sorted by name.
 	Status() []upstream.Status
 	// Accept accepts a tool that is held back, if it is still as the digest says. The
-	// error may wrap [upstream.ErrToolNotFound] or [upstream.ErrChangedAgain].
+	// error may wrap [policy.ErrToolNotFound] or [policy.ErrChangedAgain].
 	Accept(name, tool, digest string) ([]string, error)
 	// Reconnect ends the connection to an upstream and connects again.
 	Reconnect(name string) error
@@ -113,9 +114,9 @@ func (h *Handlers) Operate(w http.ResponseWriter, r *http.Request, _ generators.
 // describeUpstreamError returns an error with its HTTP status.
 func describeUpstreamError(err error) error {
 	switch {
-	case errors.Is(err, upstream.ErrToolNotFound):
+	case errors.Is(err, policy.ErrToolNotFound):
 		return problem.Errorf(http.StatusNotFound, "No such tool is held back: it may have been accepted already.")
-	case errors.Is(err, upstream.ErrChangedAgain):
+	case errors.Is(err, policy.ErrChangedAgain):
 		return problem.Errorf(http.StatusConflict, "The tool has changed again. Go back, and look at it once more.")
 	case errors.Is(err, config.ErrNotFound):
 		return problem.Errorf(http.StatusConflict, "This upstream is not in the data folder's own file: remove it from the file that Beam was started with.")
