@@ -11,7 +11,7 @@ import (
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/engine"
 	"github.com/photon-beam/beam/internal/upstream"
-	"github.com/photon-beam/beam/internal/upstream/catalogue"
+	"github.com/photon-beam/beam/internal/mcp/catalogue"
 	"github.com/photon-beam/beam/internal/upstream/config"
 	"github.com/photon-beam/beam/sse"
 	"github.com/photon-beam/beam/web/internal/ui"

@@ -11,10 +11,10 @@ import (
 
 	"github.com/photon-beam/beam/internal/mcp/apps"
 	"github.com/photon-beam/beam/internal/mcp/calls"
+	"github.com/photon-beam/beam/internal/mcp/catalogue"
 	msg "github.com/photon-beam/beam/internal/mcp/message"
 	"github.com/photon-beam/beam/internal/mcp/requests"
 	"github.com/photon-beam/beam/internal/mcp/session"
-	"github.com/photon-beam/beam/internal/upstream/catalogue"
 )
 
 // listPageSize is the maximum number of tools, prompts or resources on one page of a

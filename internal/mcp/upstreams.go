@@ -10,12 +10,12 @@ import (
 
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/mcp/calls"
+	"github.com/photon-beam/beam/internal/mcp/catalogue"
 	"github.com/photon-beam/beam/internal/mcp/changes"
 	msg "github.com/photon-beam/beam/internal/mcp/message"
 	"github.com/photon-beam/beam/internal/mcp/requests"
 	"github.com/photon-beam/beam/internal/mcp/session"
 	"github.com/photon-beam/beam/internal/rawjson"
-	"github.com/photon-beam/beam/internal/upstream/catalogue"
 )
 
 // upstreams serves requests for what upstreams offer besides tools.

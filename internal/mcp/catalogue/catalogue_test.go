@@ -11,7 +11,7 @@ import (
 
 	"github.com/photon-beam/beam/beamtest"
 	"github.com/photon-beam/beam/generators"
-	"github.com/photon-beam/beam/internal/upstream/catalogue"
+	"github.com/photon-beam/beam/internal/mcp/catalogue"
 )
 
 // source returns an upstream whose tools return result.

@@ -4,7 +4,7 @@ import (
 	"regexp"
 	"testing"
 
-	"github.com/photon-beam/beam/internal/upstream/catalogue"
+	"github.com/photon-beam/beam/internal/mcp/catalogue"
 )
 
 func TestNamesThatEveryModelAPIAllows(t *testing.T) {
