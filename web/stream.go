@@ -2,9 +2,7 @@ package web
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
-	"io"
 	"iter"
 	"net/http"
 	"time"
@@ -12,6 +10,7 @@ import (
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/engine"
+	"github.com/photon-beam/beam/internal/mcp/runsource"
 	"github.com/photon-beam/beam/internal/runlog"
 	"github.com/photon-beam/beam/sse"
 	"github.com/photon-beam/beam/web/internal/timeline"
@@ -65,20 +64,11 @@ func (s *Server) handleEvents(w http.ResponseWriter, r *http.Request, caller gen
 // jsonrpcRun returns a run as its stream of JSON-RPC messages needs it.
 func (s *Server) jsonrpcRun(r *http.Request, caller generators.Caller, info engine.Info) sse.JSONRPCRun {
 	photon, _ := s.photons.Lookup(info.Photon)
+	base := s.baseURL(r)
 	return sse.JSONRPCRun{
-		ID: info.ID, PhotonName: info.Photon, Photon: photon, BaseURL: s.baseURL(r),
-		OpenArtifact: func(ctx context.Context, seq uint64) (*generators.Artifact, io.ReadCloser, error) {
-			return s.engine.OpenArtifact(ctx, caller, info.ID, seq)
-		},
+		ID: info.ID, PhotonName: info.Photon, Photon: photon,
+		Source:   runsource.Source{Engine: s.engine, Caller: caller, RunID: info.ID, Pages: func() (string, error) { return base, nil }},
 		Excludes: func(q *ask.Question) string { return s.engine.Excludes(caller, info.ID, q) },
-		ApprovedSample: func(askID string) *ask.SampleRequest {
-			version, _ := s.engine.ApprovedSample(r.Context(), caller, askID) // of a settled question, there is none
-			return version
-		},
-		Content: func(end *runlog.Finished) (json.RawMessage, error) {
-			return s.engine.Content(caller, info.ID, end)
-		},
-		OpenResult: func(end *runlog.Finished) (io.ReadCloser, error) { return s.engine.OpenResult(caller, info.ID, end) },
 	}
 }
 

@@ -10,8 +10,8 @@ import (
 
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/engine"
-	"github.com/photon-beam/beam/internal/upstream"
 	"github.com/photon-beam/beam/internal/mcp/catalogue"
+	"github.com/photon-beam/beam/internal/upstream"
 	"github.com/photon-beam/beam/internal/upstream/config"
 	"github.com/photon-beam/beam/sse"
 	"github.com/photon-beam/beam/web/internal/ui"
