@@ -10,6 +10,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/mcp/client"
 	"github.com/photon-beam/beam/internal/programtest"
 	upstreams "github.com/photon-beam/beam/internal/upstream"
 	"github.com/photon-beam/beam/internal/upstream/config"
@@ -216,7 +217,7 @@ func TestStatusNamesFaults(t *testing.T) {
 	o := upstreams.Options{Photons: photons, Policy: policy.Options{Elicitation: policy.DefaultElicitation()}, Name: "beam", Version: "test"}
 	for fault := range startFaults {
 		c := testServer(t, "--fault", fault)
-		o.Servers = append(o.Servers, config.Server{Name: fault, Type: config.Stdio, Command: c.Command, Args: c.Args, Env: c.Env})
+		o.Servers = append(o.Servers, config.Server{Target: client.Target{Name: fault, Type: config.Stdio, Command: c.Command, Args: c.Args, Env: c.Env}})
 	}
 	m, err := upstreams.NewManager(o)
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/mcp"
 	"github.com/photon-beam/beam/internal/mcp/apps"
-	"github.com/photon-beam/beam/internal/upstream/catalogue"
+	"github.com/photon-beam/beam/internal/mcp/catalogue"
 )
 
 // A tool of another server that has a view keeps it, with all that it declares of it; one

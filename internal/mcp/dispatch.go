@@ -2,169 +2,196 @@ package mcp
 
 import (
 	"context"
-	"encoding/json"
-	"errors"
-	"fmt"
 	"net/http"
 
 	"github.com/mark3labs/mcp-go/mcp"
-	"github.com/mark3labs/mcp-go/server"
 
+	"github.com/photon-beam/beam/generators"
 	msg "github.com/photon-beam/beam/internal/mcp/message"
 	"github.com/photon-beam/beam/internal/mcp/requests"
+	"github.com/photon-beam/beam/internal/mcp/session"
 	"github.com/photon-beam/beam/internal/mcp/tasks"
+	"github.com/photon-beam/beam/internal/runlog"
 )
 
-// admitRequest registers a request and returns the work that remains. Callers must call
-// it in the order of the client's messages. Over HTTP, h holds the request's headers,
-// which must agree with its body; on stdio, it is nil.
-func (s *Server) admitRequest(ctx context.Context, rc *requestContext, m msg.Incoming, h http.Header) deferredReply {
-	refuse := func(e *msg.Error) deferredReply { return immediateReply(errorReply(m.ID, e)) }
-	p, refused := parseParams(m)
+// A dispatcher admits requests, and has the handlers of their methods serve them.
+type dispatcher struct {
+	methods      map[string]method
+	tools        *toolList
+	traceContext func(context.Context, runlog.Trace) context.Context // nil if nothing is traced
+}
+
+// A method is how requests of one method are served. The handler passes the reply to
+// answer once, perhaps after it has returned.
+type method struct {
+	era   era
+	serve func(r *session.Request, answer func(requests.Reply))
+}
+
+// An era says in which versions of the protocol there is a method.
+type era int
+
+const (
+	always     era = iota
+	legacyOnly     // before 2026-07-28
+	modernOnly     // from 2026-07-28 on
+)
+
+// atOnce returns the method of a handler that returns its reply.
+func atOnce(e era, serve func(*session.Request) requests.Reply) method {
+	return method{e, func(r *session.Request, answer func(requests.Reply)) { answer(unlessCancelled(r, serve(r))) }}
+}
+
+// unlessCancelled returns a reply, which is empty if the client has cancelled the request.
+func unlessCancelled(r *session.Request, reply requests.Reply) requests.Reply {
+	if r.InFlight.Cause() == requests.ErrCancelled {
+		return requests.Reply{}
+	}
+	return reply
+}
+
+// serveByLibrary has the library serve a request.
+func serveByLibrary(l library, r *session.Request) requests.Reply {
+	result, refused := l.serve(r)
+	if refused != nil {
+		return unlessCancelled(r, r.Error(refused))
+	}
+	return unlessCancelled(r, r.Result(result))
+}
+
+// libraryUnless returns a handler that has the library serve what another one doesn't.
+func libraryUnless(l library, serve func(*session.Request, func(requests.Reply)) bool) func(*session.Request, func(requests.Reply)) {
+	return func(r *session.Request, answer func(requests.Reply)) {
+		if !serve(r, answer) {
+			answer(serveByLibrary(l, r))
+		}
+	}
+}
+
+// admit registers a request and returns the work that remains. Callers must call it in the
+// order of the client's messages. Over HTTP, h holds the request's headers, which must
+// agree with its body; on stdio, it is nil.
+func (d *dispatcher) admit(ctx context.Context, sess *session.Session, out requests.Sender, m msg.Incoming, h http.Header) requests.Deferred {
+	refuse := func(e *msg.Error) requests.Deferred { return requests.Immediate(requests.ErrorReply(m.ID, e)) }
+	p, refused := requests.ParseParams(m)
 	if refused != nil {
 		return refuse(refused)
 	}
-	if rc.client, refused = s.identifyClient(rc.session, m, p, h); refused != nil {
+	r := &session.Request{Session: sess, Sender: out, Message: m, Params: p}
+	if r.Client, refused = d.identifyClient(sess, m, p, h); refused != nil {
 		return refuse(refused)
 	}
-	if s.traceContext != nil {
-		ctx = s.traceContext(ctx, p.Meta.logTrace())
+	if d.traceContext != nil {
+		ctx = d.traceContext(ctx, p.Meta.LogTrace())
 	}
-	if rc.inFlight, refused = rc.requests.Register(ctx, m.ID); refused != nil {
+	if r.InFlight, refused = sess.Requests.Register(ctx, m.ID); refused != nil {
 		return refuse(refused)
 	}
-	return func(answer func(reply)) {
-		s.serveRequest(rc, m, p, func(r reply) {
-			rc.requests.Finish(rc.inFlight)
-			answer(r)
+	return func(answer func(requests.Reply)) {
+		d.serve(r, func(reply requests.Reply) {
+			sess.Requests.Finish(r.InFlight)
+			answer(reply)
 		})
 	}
 }
 
-// serveRequest serves a registered request and passes its reply to answer.
-func (s *Server) serveRequest(rc *requestContext, m msg.Incoming, p *requestParams, answer func(reply)) {
-	if uri, ok := s.requestsView(m); ok {
-		answer(s.serveView(rc, m, uri))
-		return
+// serve serves a registered request and passes its reply to answer.
+func (d *dispatcher) serve(r *session.Request, answer func(requests.Reply)) {
+	name := r.Message.Method
+	if tasks.IsMethod(name) {
+		name = anyTaskMethod
 	}
+	m, ok := d.methods[name]
 	switch {
-	case m.Method == string(mcp.MethodToolsCall):
-		s.serveToolCall(rc, m, p, answer)
-	case tasks.IsMethod(m.Method):
-		s.serveTaskRequest(rc, m, answer)
-	case m.Method == string(mcp.MethodSubscriptionsListen) && rc.client.IsModern():
-		answer(s.serveListen(rc.inFlight.NewContext(), rc, m))
-	case s.upstreams != nil && isUpstreamMethod(m.Method):
-		rc.session.runBlocking(func() { s.serveUpstreamRequest(rc, m, p, answer) })
+	case !ok:
+		answer(r.Error(msg.Errorf(mcp.METHOD_NOT_FOUND, "Method %s not found", name)))
+	case m.era == legacyOnly && r.Client.IsModern():
+		answer(r.Error(msg.Errorf(mcp.METHOD_NOT_FOUND, "%q was removed in protocol version %s", name, mcp.ProtocolVersion20260728)))
+	case m.era == modernOnly && !r.Client.IsModern():
+		answer(r.Error(msg.Errorf(mcp.METHOD_NOT_FOUND, "%q requires protocol version %s or later", name, mcp.ProtocolVersion20260728)))
 	default:
-		answer(s.serveByLibrary(rc, m))
+		m.serve(r, answer)
 	}
 }
 
-// serveByLibrary serves a request with mcp-go, unless it is cancelled.
-func (s *Server) serveByLibrary(rc *requestContext, m msg.Incoming) reply {
-	r := s.dispatchToLibrary(rc.inFlight.NewContext(), rc, m)
-	if rc.inFlight.Cause() == requests.ErrCancelled {
-		return reply{}
-	}
-	return r
-}
+// anyTaskMethod stands for the methods of tasks.
+const anyTaskMethod = "tasks/"
 
 // identifyClient returns the client of a request: the one that the request itself
 // describes in the modern era, and otherwise the one that initialize introduced. Before
 // initialize, only initialize and ping are allowed.
-func (s *Server) identifyClient(sess *session, m msg.Incoming, p *requestParams, h http.Header) (*client, *msg.Error) {
-	if mcp.IsModernProtocol(p.Meta.protocolVersion()) || mcp.IsModernProtocol(h.Get(mcp.HeaderProtocolVersion)) {
-		return s.newModernClient(sess.currentCaller(), m, p, h)
+func (d *dispatcher) identifyClient(sess *session.Session, m msg.Incoming, p *requests.Params, h http.Header) (*requests.Client, *msg.Error) {
+	if mcp.IsModernProtocol(p.Meta.ProtocolVersion()) || mcp.IsModernProtocol(h.Get(mcp.HeaderProtocolVersion)) {
+		return d.newModernClient(sess.Caller(), m, p, h)
 	}
-	if c := sess.initializedClient(); c != nil {
+	if c := sess.Client(); c != nil {
 		return c, nil
 	}
 	switch m.Method {
 	case string(mcp.MethodInitialize), string(mcp.MethodPing):
-		return &client{caller: sess.currentCaller(), Client: msg.Client{Version: version20251125, LogLevel: msg.NoLogging}}, nil
+		return &requests.Client{Caller: sess.Caller(), Client: msg.Client{Version: mcp.ProtocolVersion20251125, LogLevel: msg.NoLogging}}, nil
 	case string(mcp.MethodServerDiscover):
 		return nil, msg.Errorf(mcp.INVALID_PARAMS, "_meta lacks %s", mcp.MetaKeyProtocolVersion)
 	}
 	return nil, msg.Errorf(mcp.INVALID_REQUEST, "send initialize first, or a protocol version in each request's _meta (2026-07-28)")
 }
 
-// dispatchToLibrary serves a request with mcp-go.
-func (s *Server) dispatchToLibrary(ctx context.Context, rc *requestContext, m msg.Incoming) reply {
-	if refused := checkCursor(m); refused != nil {
-		return errorReply(m.ID, refused)
+// newModernClient returns the client of a request that names its own version (MCP
+// 2026-07-28, Per-request protocol fields). Over HTTP, the headers must agree with the
+// body.
+func (d *dispatcher) newModernClient(caller generators.Caller, m msg.Incoming, p *requests.Params, h http.Header) (*requests.Client, *msg.Error) {
+	version := p.Meta.ProtocolVersion()
+	if version == "" {
+		return nil, msg.Errorf(mcp.INVALID_PARAMS, "_meta has no %s", mcp.MetaKeyProtocolVersion)
 	}
-	ctx = server.WithSupportedProtocolVersions(s.library.WithContext(ctx, rc), supportedVersions)
-	response := s.library.HandleMessage(ctx, m.Raw)
-	raw, err := json.Marshal(response)
-	if err != nil || response == nil {
-		s.logger.Error("serving a request", "method", m.Method, "err", err)
-		return errorReply(m.ID, msg.Errorf(mcp.INTERNAL_ERROR, "Beam could not serve this request; its log says why"))
+	if h != nil {
+		if header := h.Get(mcp.HeaderProtocolVersion); header != version {
+			return nil, msg.Errorf(mcp.HEADER_MISMATCH, "the header %s is %q but _meta has %q", mcp.HeaderProtocolVersion, header, version)
+		}
 	}
-	var r struct {
-		Result json.RawMessage `json:"result"`
-		Error  *msg.Error      `json:"error"`
+	if !requests.IsSupported(version) {
+		return nil, unsupportedVersionError(version)
 	}
-	if err := json.Unmarshal(raw, &r); err != nil {
-		return errorReply(m.ID, msg.Errorf(mcp.INTERNAL_ERROR, "Beam could not serve this request"))
+	if p.Meta.Capabilities == nil {
+		return nil, msg.Errorf(mcp.INVALID_PARAMS, "_meta lacks %s, an object; it may be empty", mcp.MetaKeyClientCapabilities)
 	}
-	if r.Error != nil {
-		return errorReply(m.ID, refineLibraryError(rc, m, r.Error))
+	if err := d.checkHeaders(caller, version, m, p.Name, h); err != nil {
+		return nil, msg.Errorf(mcp.HEADER_MISMATCH, "%v", err)
 	}
-	return reply{message: msg.EncodeResult(m.ID, s.extendLibraryResult(rc, m, r.Result))}
+	c := &requests.Client{
+		Caller: caller, Name: p.Meta.ClientInfo.String(),
+		Client: msg.Client{Version: version, Capabilities: *p.Meta.Capabilities, LogLevel: msg.NoLogging},
+	}
+	if p.Meta.LogLevel != "" {
+		level, ok := msg.ParseSeverity(string(p.Meta.LogLevel))
+		if !ok {
+			return nil, unknownLogLevelError(string(p.Meta.LogLevel))
+		}
+		c.LogLevel = level
+	}
+	return c, nil
 }
 
-// noteMissingResource is a hook of mcp-go's, which reports [server.ErrResourceNotFound] as
-// an internal error if the handler of a resource returns it.
-func noteMissingResource(ctx context.Context, _ any, _ mcp.MCPMethod, _ any, err error) {
-	if rc, ok := server.ClientSessionFromContext(ctx).(*requestContext); ok && errors.Is(err, server.ErrResourceNotFound) {
-		rc.missingResource = true
+// checkHeaders compares the standard headers, and those that the schema of a tool that
+// the caller may use requires, with the body.
+func (d *dispatcher) checkHeaders(caller generators.Caller, version string, m msg.Incoming, tool string, h http.Header) error {
+	if h == nil {
+		return nil
 	}
+	if err := mcp.ValidateStandardHeaders(h.Get, version, mcp.MCPMethod(m.Method), m.Params); err != nil {
+		return err
+	}
+	if named, err := tasks.CheckNameHeader(m, h); named {
+		return err
+	}
+	if m.Method != string(mcp.MethodToolsCall) {
+		return nil
+	}
+	return d.tools.checkHeaders(caller, tool, m, h)
 }
 
-// refineLibraryError corrects an error of mcp-go's: a missing resource has the code that
-// MCP defines, and is named in the message and data.
-func refineLibraryError(rc *requestContext, m msg.Incoming, e *msg.Error) *msg.Error {
-	if rc.missingResource && e.Code == mcp.INTERNAL_ERROR {
-		e.Code = mcp.RESOURCE_NOT_FOUND
-		if rc.client.IsModern() {
-			e.Code = mcp.INVALID_PARAMS
-		}
-	}
-	if m.Method == string(mcp.MethodResourcesRead) && (e.Code == mcp.RESOURCE_NOT_FOUND || e.Code == mcp.INVALID_PARAMS) {
-		var params struct {
-			URI string `json:"uri"`
-		}
-		if json.Unmarshal(m.Params, &params) == nil && e.Data == nil {
-			e.Message, e.Data = fmt.Sprintf("there is no resource %q", params.URI), map[string]string{"uri": params.URI}
-		}
-	}
+func unsupportedVersionError(version string) *msg.Error {
+	e := msg.Errorf(mcp.UNSUPPORTED_PROTOCOL_VERSION, "protocol version %q is not supported", version)
+	e.Data = mcp.UnsupportedProtocolVersionData{Supported: requests.SupportedVersions, Requested: version}
 	return e
-}
-
-// extendLibraryResult adds to a result of mcp-go what mcp-go does not support.
-func (s *Server) extendLibraryResult(rc *requestContext, m msg.Incoming, result json.RawMessage) json.RawMessage {
-	return s.extendForApps(rc, m, s.extendForTasksAndUpstreams(rc, m, result))
-}
-
-func (s *Server) extendForTasksAndUpstreams(rc *requestContext, m msg.Incoming, result json.RawMessage) json.RawMessage {
-	switch m.Method {
-	case string(mcp.MethodInitialize):
-		var agreed struct {
-			Version string `json:"protocolVersion"`
-		}
-		if json.Unmarshal(result, &agreed) == nil && agreed.Version == version20251125 {
-			return msg.WithMembers(result, map[string]any{"tasks": tasks.Capability(rc.identified)}, "capabilities")
-		}
-	case string(mcp.MethodServerDiscover):
-		return msg.WithMembers(result, map[string]any{tasks.Extension: struct{}{}}, "capabilities", "extensions")
-	case string(mcp.MethodToolsList):
-		if rc.client.Version == version20251125 {
-			result = s.tasks.AddHints(result)
-		}
-		if s.upstreams != nil {
-			result = s.insertDefinitions(rc, result)
-		}
-	}
-	return result
 }

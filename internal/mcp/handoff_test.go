@@ -13,9 +13,9 @@ import (
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/mcp"
+	"github.com/photon-beam/beam/internal/mcp/catalogue"
 	"github.com/photon-beam/beam/internal/runlog"
 	"github.com/photon-beam/beam/internal/runpause"
-	"github.com/photon-beam/beam/internal/upstream/catalogue"
 )
 
 // A call whose run sleeps, or waits for another one, is told so, and handed off before

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"net/http"
-	"slices"
 	"strconv"
 
 	"github.com/mark3labs/mcp-go/mcp"
@@ -12,24 +11,33 @@ import (
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/budget"
 	"github.com/photon-beam/beam/internal/callers"
+	"github.com/photon-beam/beam/internal/mcp/calls"
 	msg "github.com/photon-beam/beam/internal/mcp/message"
+	"github.com/photon-beam/beam/internal/mcp/requests"
+	"github.com/photon-beam/beam/internal/mcp/session"
 	"github.com/photon-beam/beam/internal/mcp/streamable"
 )
 
 // sessionHeader carries the session id over HTTP (MCP 2025-03-26 to 2025-11-25).
 const sessionHeader = "Mcp-Session-Id"
 
-// ServeHTTP serves the MCP endpoint (MCP, Transports, Streamable HTTP) for an
-// authenticated caller. The handler that mounts it checks Host, Origin and credentials.
-// Origin is the base URL of Beam's pages as the client reaches them.
-func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request, caller generators.Caller, origin string) {
+// An httpHandler serves the MCP endpoint; see [Server.ServeHTTP].
+type httpHandler struct {
+	dispatcher *dispatcher
+	sessions   *sessions
+	streams    *budget.Budget // of callers
+	closed     context.Context
+}
+
+// serve serves an HTTP request.
+func (h *httpHandler) serve(w http.ResponseWriter, r *http.Request, caller generators.Caller, origin string) {
 	switch r.Method {
 	case http.MethodPost:
-		s.servePost(w, r, caller, origin)
+		h.servePost(w, r, caller, origin)
 	case http.MethodGet:
-		s.serveGet(w, r, caller)
+		h.serveGet(w, r, caller)
 	case http.MethodDelete:
-		s.serveDelete(w, r, caller)
+		h.serveDelete(w, r, caller)
 	default:
 		w.Header().Set("Allow", "GET, POST, DELETE")
 		streamable.WriteError(w, http.StatusMethodNotAllowed, nil, msg.Errorf(mcp.INVALID_REQUEST, "the MCP endpoint takes POST, GET and DELETE, not %s", r.Method))
@@ -38,39 +46,38 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request, caller genera
 
 // sessionForMessage returns the session of a message, and opens one for initialize. It
 // writes an error response and reports false if there is none.
-func (s *Server) sessionForMessage(w http.ResponseWriter, r *http.Request, caller generators.Caller, origin string, m msg.Incoming) (*session, bool) {
-	params, _ := parseParams(m)
+func (h *httpHandler) sessionForMessage(w http.ResponseWriter, r *http.Request, caller generators.Caller, origin string, m msg.Incoming) (*session.Session, bool) {
+	params, _ := requests.ParseParams(m)
 	version := r.Header.Get(mcp.HeaderProtocolVersion)
 	pages := func() (string, error) { return origin, nil }
 	switch {
-	case mcp.IsModernProtocol(version), mcp.IsModernProtocol(params.Meta.protocolVersion()):
-		return s.newSession("", caller, pages), true
+	case mcp.IsModernProtocol(version), mcp.IsModernProtocol(params.Meta.ProtocolVersion()):
+		return session.New("", caller, pages), true
 	case m.Method == string(mcp.MethodInitialize) && m.IsRequest():
-		sess, err := s.openSession(caller, pages)
+		sess, err := h.sessions.open(caller, callers.IsSignedIn(caller), pages)
 		if err != nil {
 			w.Header().Set("Retry-After", "60")
 			streamable.WriteError(w, http.StatusServiceUnavailable, &m, msg.Errorf(mcp.INTERNAL_ERROR, "%v", err))
 			return nil, false
 		}
-		sess.identified = callers.IsSignedIn(caller)
-		w.Header().Set(sessionHeader, sess.id)
+		w.Header().Set(sessionHeader, sess.ID)
 		return sess, true
-	case version != "" && version != mcp.ProtocolVersion20241105 && !slices.Contains(supportedVersions, version):
+	case version != "" && version != mcp.ProtocolVersion20241105 && !requests.IsSupported(version):
 		streamable.WriteError(w, http.StatusBadRequest, &m, unsupportedVersionError(version))
 		return nil, false
 	}
-	return s.requireSession(w, r, caller, &m)
+	return h.requireSession(w, r, caller, &m)
 }
 
 // requireSession returns the session that a request names. It writes an error response
 // and reports false if there is none.
-func (s *Server) requireSession(w http.ResponseWriter, r *http.Request, caller generators.Caller, m *msg.Incoming) (*session, bool) {
+func (h *httpHandler) requireSession(w http.ResponseWriter, r *http.Request, caller generators.Caller, m *msg.Incoming) (*session.Session, bool) {
 	id := r.Header.Get(sessionHeader)
 	if id == "" {
 		streamable.WriteError(w, http.StatusBadRequest, m, msg.Errorf(mcp.INVALID_REQUEST, "%s is missing: initialize returns one", sessionHeader))
 		return nil, false
 	}
-	sess := s.findSession(id, caller)
+	sess := h.sessions.find(id, caller)
 	if sess == nil {
 		streamable.WriteError(w, http.StatusNotFound, m, msg.Errorf(mcp.INVALID_REQUEST, "there is no such session: start a new one with initialize"))
 		return nil, false
@@ -80,7 +87,7 @@ func (s *Server) requireSession(w http.ResponseWriter, r *http.Request, caller g
 
 // serveGet opens the stream for messages that belong to no request, or resumes the
 // stream of a call.
-func (s *Server) serveGet(w http.ResponseWriter, r *http.Request, caller generators.Caller) {
+func (h *httpHandler) serveGet(w http.ResponseWriter, r *http.Request, caller generators.Caller) {
 	if !streamable.Accepts(r, "text/event-stream") || r.Header.Get("Accept") == "" {
 		streamable.WriteError(w, http.StatusNotAcceptable, nil, msg.Errorf(mcp.INVALID_REQUEST, "Accept must list text/event-stream"))
 		return
@@ -88,34 +95,34 @@ func (s *Server) serveGet(w http.ResponseWriter, r *http.Request, caller generat
 	if refuseModern(w, r) {
 		return
 	}
-	sess, ok := s.requireSession(w, r, caller, nil)
+	sess, ok := h.requireSession(w, r, caller, nil)
 	if !ok {
 		return
 	}
-	release, ok := s.acquireStream(w, caller, nil)
+	release, ok := h.acquireStream(w, caller, nil)
 	if !ok {
 		return
 	}
 	defer release()
 	if cursor := r.Header.Get("Last-Event-ID"); cursor != "" {
-		s.serveResumedStream(w, r, sess, cursor)
+		h.serveResumedStream(w, r, sess, cursor)
 		return
 	}
 	out := streamable.NewResponse(w, false)
 	defer out.Close()
-	ctx, end := sess.openStandaloneStream(r.Context(), out)
+	ctx, end := sess.Stream.Open(r.Context(), out)
 	defer end()
-	defer context.AfterFunc(s.closed, end)()
+	defer context.AfterFunc(h.closed, end)()
 	if out.OpenEvents() != nil {
 		return
 	}
-	_ = sess.changes.SendNotifications(ctx, nil, sendTo(out)) // its error means that the client is gone
+	_ = sess.Changes.SendNotifications(ctx, nil, sendTo(out)) // its error means that the client is gone
 }
 
 // acquireStream takes a stream of the caller's budget until release is called. It writes an
 // error response and reports false if there is none left. m is the request, if it is known.
-func (s *Server) acquireStream(w http.ResponseWriter, caller generators.Caller, m *msg.Incoming) (release func(), ok bool) {
-	release, err := s.streams.Acquire(caller.ID)
+func (h *httpHandler) acquireStream(w http.ResponseWriter, caller generators.Caller, m *msg.Incoming) (release func(), ok bool) {
+	release, err := h.streams.Acquire(caller.ID)
 	var exceeded *budget.ExceededError
 	if errors.As(err, &exceeded) {
 		w.Header().Set("Retry-After", strconv.Itoa(int(exceeded.RetryAfter.Seconds())))
@@ -126,10 +133,10 @@ func (s *Server) acquireStream(w http.ResponseWriter, caller generators.Caller, 
 }
 
 // serveResumedStream continues a call whose stream broke off.
-func (s *Server) serveResumedStream(w http.ResponseWriter, r *http.Request, sess *session, cursor string) {
-	id, seq, ok := parseCursor(cursor)
-	c := sess.findResumableCall(id)
-	if !ok || c == nil || !c.hasEntry(seq) {
+func (h *httpHandler) serveResumedStream(w http.ResponseWriter, r *http.Request, sess *session.Session, cursor string) {
+	id, seq, ok := calls.ParseCursor(cursor)
+	c := sess.Calls.Find(id)
+	if !ok || c == nil || !c.HasEntry(seq) {
 		streamable.WriteError(w, http.StatusBadRequest, nil, msg.Errorf(mcp.INVALID_REQUEST, "Last-Event-ID belongs to no stream of this session"))
 		return
 	}
@@ -138,25 +145,24 @@ func (s *Server) serveResumedStream(w http.ResponseWriter, r *http.Request, sess
 	if out.OpenEvents() != nil {
 		return
 	}
-	inFlight, refused := sess.requests.Register(r.Context(), c.requestID)
+	inFlight, refused := sess.Requests.Register(r.Context(), c.RequestID())
 	if refused != nil { // the server has not noticed yet that the earlier stream broke off
-		inFlight = sess.requests.Replace(r.Context(), c.requestID)
+		inFlight = sess.Requests.Replace(r.Context(), c.RequestID())
 	}
-	defer sess.requests.Finish(inFlight)
-	reply := c.resumeOnStream(out, inFlight, seq)
-	reply.finish(out, http.StatusOK)
+	defer sess.Requests.Finish(inFlight)
+	finishResponse(c.Resume(out, inFlight, seq), out, http.StatusOK)
 }
 
 // serveDelete ends a session.
-func (s *Server) serveDelete(w http.ResponseWriter, r *http.Request, caller generators.Caller) {
+func (h *httpHandler) serveDelete(w http.ResponseWriter, r *http.Request, caller generators.Caller) {
 	if refuseModern(w, r) {
 		return
 	}
-	sess, ok := s.requireSession(w, r, caller, nil)
+	sess, ok := h.requireSession(w, r, caller, nil)
 	if !ok {
 		return
 	}
-	s.removeSession(sess)
+	h.sessions.remove(sess)
 	w.WriteHeader(http.StatusNoContent)
 }
 
@@ -166,6 +172,6 @@ func refuseModern(w http.ResponseWriter, r *http.Request) bool {
 		return false
 	}
 	w.Header().Set("Allow", "POST")
-	streamable.WriteError(w, http.StatusMethodNotAllowed, nil, msg.Errorf(mcp.INVALID_REQUEST, "protocol version %s has only POST; use subscriptions/listen for changes", version20260728))
+	streamable.WriteError(w, http.StatusMethodNotAllowed, nil, msg.Errorf(mcp.INVALID_REQUEST, "protocol version %s has only POST; use subscriptions/listen for changes", mcp.ProtocolVersion20260728))
 	return true
 }

@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"context"
+	"io"
 	"net/http"
 
 	"github.com/mark3labs/mcp-go/mcp"
@@ -9,22 +10,23 @@ import (
 	"github.com/photon-beam/beam/generators"
 	msg "github.com/photon-beam/beam/internal/mcp/message"
 	"github.com/photon-beam/beam/internal/mcp/requests"
+	"github.com/photon-beam/beam/internal/mcp/session"
 	"github.com/photon-beam/beam/internal/mcp/streamable"
 )
 
 // servePost serves a message or a batch of messages.
-func (s *Server) servePost(w http.ResponseWriter, r *http.Request, caller generators.Caller, origin string) {
+func (h *httpHandler) servePost(w http.ResponseWriter, r *http.Request, caller generators.Caller, origin string) {
 	body, ok := streamable.ReadBody(w, r)
 	if !ok {
 		return
 	}
 	if len(body) > 0 && body[0] == '[' {
-		release, ok := s.acquireStream(w, caller, nil)
+		release, ok := h.acquireStream(w, caller, nil)
 		if !ok {
 			return
 		}
 		defer release()
-		s.servePostedBatch(w, r, caller, body)
+		h.servePostedBatch(w, r, caller, body)
 		return
 	}
 	m, invalid := msg.Parse(body)
@@ -37,50 +39,67 @@ func (s *Server) servePost(w http.ResponseWriter, r *http.Request, caller genera
 		return
 	}
 	if m.IsRequest() {
-		release, ok := s.acquireStream(w, caller, &m)
+		release, ok := h.acquireStream(w, caller, &m)
 		if !ok {
 			return
 		}
 		defer release()
 	}
-	sess, ok := s.sessionForMessage(w, r, caller, origin, m)
+	sess, ok := h.sessionForMessage(w, r, caller, origin, m)
 	if !ok {
 		return
 	}
 	switch {
 	case m.IsResponse():
 		streamable.WriteAccepted(w)
-		sess.requests.HandleResponse(m)
+		sess.Requests.HandleResponse(m)
 	case m.IsNotification():
 		streamable.WriteAccepted(w)
-		sess.handleNotification(m)
+		sess.HandleNotification(m)
 	default:
-		s.servePostedRequest(w, r, sess, m)
+		h.servePostedRequest(w, r, sess, m)
 	}
 }
 
 // servePostedRequest serves one request.
-func (s *Server) servePostedRequest(w http.ResponseWriter, r *http.Request, sess *session, m msg.Incoming) {
+func (h *httpHandler) servePostedRequest(w http.ResponseWriter, r *http.Request, sess *session.Session, m msg.Incoming) {
 	ctx, cancel := context.WithCancelCause(r.Context())
 	defer cancel(nil)
-	defer context.AfterFunc(s.closed, func() { cancel(requests.ErrSessionEnded) })()
-	out := streamable.NewResponse(w, sess.sendsPrimingEvents())
+	defer context.AfterFunc(h.closed, func() { cancel(requests.ErrSessionEnded) })()
+	out := streamable.NewResponse(w, sendsPrimingEvents(sess))
 	defer out.Close()
-	pending := s.admitRequest(ctx, &requestContext{session: sess, sender: out}, m, r.Header)
-	reply := pending.await()
-	if m.Method == string(mcp.MethodInitialize) && reply.code != 0 {
-		s.removeSession(sess)
+	pending := h.dispatcher.admit(ctx, sess, out, m, r.Header)
+	reply := pending.Await()
+	if m.Method == string(mcp.MethodInitialize) && reply.Code != 0 {
+		h.sessions.remove(sess)
 	}
-	reply.finish(out, httpStatus(sess, reply))
+	finishResponse(reply, out, httpStatus(sess, reply))
+}
+
+// sendsPrimingEvents reports whether streams begin with an event to resume after (MCP
+// 2025-11-25, Streamable HTTP). The version that initialize negotiated decides, not a
+// request's header.
+func sendsPrimingEvents(sess *session.Session) bool {
+	c := sess.Client()
+	return sess.Resumable && c != nil && c.VersionAtLeast(mcp.ProtocolVersion20251125)
+}
+
+// finishResponse ends a response over HTTP with a reply.
+func finishResponse(r requests.Reply, out *streamable.Response, status int) {
+	if r.IsLarge() {
+		out.FinishLarge(r.Message, func(w io.Writer, _ []byte) error { return r.WriteMessage(w) }, r.Cursor, status)
+		return
+	}
+	out.Finish(r.Message, r.Cursor, status)
 }
 
 // httpStatus returns the HTTP status of a reply that is not streamed. Before
 // 2026-07-28, errors that belong to a request have status 200.
-func httpStatus(sess *session, r reply) int {
-	if sess.id != "" {
+func httpStatus(sess *session.Session, r requests.Reply) int {
+	if sess.ID != "" {
 		return http.StatusOK
 	}
-	switch r.code {
+	switch r.Code {
 	case 0:
 		return http.StatusOK
 	case mcp.METHOD_NOT_FOUND:
@@ -93,33 +112,33 @@ func httpStatus(sess *session, r reply) int {
 }
 
 // servePostedBatch serves a batch. Its responses form one JSON array.
-func (s *Server) servePostedBatch(w http.ResponseWriter, r *http.Request, caller generators.Caller, body []byte) {
-	sess, ok := s.requireSession(w, r, caller, nil)
+func (h *httpHandler) servePostedBatch(w http.ResponseWriter, r *http.Request, caller generators.Caller, body []byte) {
+	sess, ok := h.requireSession(w, r, caller, nil)
 	if !ok {
 		return
 	}
-	parts, refused := splitBatch(body, sess.initializedClient())
+	parts, refused := requests.SplitBatch(body, sess.Client())
 	if refused != nil {
 		streamable.WriteError(w, http.StatusBadRequest, nil, refused)
 		return
 	}
 	out := streamable.NewResponse(w, false)
 	defer out.Close()
-	var replies []deferredReply
+	var replies []requests.Deferred
 	for _, part := range parts {
 		m, invalid := msg.Parse(part)
 		switch {
 		case invalid != nil && !m.IsNotification():
-			replies = append(replies, immediateReply(errorReply(m.ID, invalid)))
+			replies = append(replies, requests.Immediate(requests.ErrorReply(m.ID, invalid)))
 		case invalid != nil:
 		case m.Method == string(mcp.MethodInitialize):
-			replies = append(replies, immediateReply(errorReply(m.ID, errInitializeInBatch)))
+			replies = append(replies, requests.Immediate(requests.ErrorReply(m.ID, requests.ErrInitializeInBatch)))
 		case m.IsResponse():
-			sess.requests.HandleResponse(m)
+			sess.Requests.HandleResponse(m)
 		case m.IsNotification():
-			sess.handleNotification(m)
+			sess.HandleNotification(m)
 		default:
-			pending := s.admitRequest(r.Context(), &requestContext{session: sess, sender: out}, m, r.Header)
+			pending := h.dispatcher.admit(r.Context(), sess, out, m, r.Header)
 			replies = append(replies, pending)
 		}
 	}
@@ -127,5 +146,5 @@ func (s *Server) servePostedBatch(w http.ResponseWriter, r *http.Request, caller
 		w.WriteHeader(http.StatusAccepted)
 		return
 	}
-	joinReplies(replies).finish(out, http.StatusOK)
+	finishResponse(requests.JoinReplies(replies), out, http.StatusOK)
 }

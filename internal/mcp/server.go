@@ -2,24 +2,19 @@
 // tools, over stdio and HTTP, in every version of the protocol from 2025-03-26 to
 // 2026-07-28. The code calls clients of 2026-07-28, which have no session, modern.
 //
-// mcp-go registers the tools and dispatches everything that needs no waiting. This
-// package implements the transports, and serves tool calls by following the log of
-// their run, so that a call that waits for a person holds neither a worker nor a lock.
+// A message arrives at a stdioConn or an httpHandler, in a session. A request goes through
+// a dispatcher to the handler of its method: the greeter, the toolList, the offers, the
+// resources, the listener, or package calls, which serves tools/call and tasks.
 //
-// A message arrives at a stdioConn, or at ServeHTTP, in a session. A request goes
-// through admitRequest and serveRequest. tools/call becomes a call, which starts a run
-// and has a follower send the client what the run's log says: for clients up to
-// 2025-11-25 as a directCall says, for modern ones as a roundTrip says.
+// mcp-go provides the protocol's types, and the server on which a program registers
+// prompts and resources of its own; see library.
 package mcp
 
 import (
 	"context"
 	"log/slog"
-	"math"
-	"math/rand/v2"
-	"strconv"
+	"net/http"
 	"sync"
-	"sync/atomic"
 
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
@@ -27,12 +22,14 @@ import (
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/budget"
 	"github.com/photon-beam/beam/internal/engine"
+	"github.com/photon-beam/beam/internal/mcp/calls"
+	"github.com/photon-beam/beam/internal/mcp/catalogue"
 	"github.com/photon-beam/beam/internal/mcp/changes"
-	"github.com/photon-beam/beam/internal/mcp/requests"
+	msg "github.com/photon-beam/beam/internal/mcp/message"
 	"github.com/photon-beam/beam/internal/mcp/requeststate"
+	"github.com/photon-beam/beam/internal/mcp/streamable"
 	"github.com/photon-beam/beam/internal/mcp/tasks"
 	"github.com/photon-beam/beam/internal/runlog"
-	"github.com/photon-beam/beam/internal/upstream/catalogue"
 )
 
 // Config configures a server. Engine, Photons and StateSecret are required.
@@ -67,46 +64,37 @@ type Config struct {
 	Logger  *slog.Logger // nil discards
 }
 
+// These belong to a server's configuration.
+type (
+	AskPolicy = calls.AskPolicy
+	Apps      = calls.Chat
+)
+
+// The names of Beam's own tools.
+const (
+	ResumeTool = calls.ResumeTool
+	CancelTool = calls.CancelTool
+)
+
+// DefaultAskPolicy returns the policy that sends links and hands calls off.
+func DefaultAskPolicy() AskPolicy { return calls.DefaultAskPolicy() }
+
 // A Server serves MCP. Its methods may be called concurrently.
 type Server struct {
-	engine         *engine.Engine
-	photons        *generators.Registry
-	library        *server.MCPServer
-	stateSealer    *requeststate.Sealer
-	implementation mcp.Implementation
-	traceContext   func(context.Context, runlog.Trace) context.Context
-	askPolicy      AskPolicy
-	apps           Apps
-	viewWaits      atomic.Int64 // calls of apps.ReadTool that wait
-	signInHint     string
-	streams        *budget.Budget
-	upstreams      *catalogue.Catalogue // nil if there are none
-	only           string               // the upstream that is served alone; empty for all photons
-	logger         *slog.Logger
-	lastRequestID  atomic.Uint64
-	lastCallNumber atomic.Uint32 // see call.number
+	config     Config
+	calls      *calls.Service
+	tasks      *tasks.Service
+	dispatcher *dispatcher
+	http       *httpHandler
+	sessions   *sessions
+	changes    *changes.Hub
+	unwatch    []func()
+	closed     context.Context
+	cancel     context.CancelFunc
 
-	registerMu sync.Mutex                    // held while the tools are registered with the library
-	registered map[string]*generators.Photon // by the names of their tools; guarded by registerMu
-
-	tasks          *tasks.Service
-	changes        changes.Hub
-	unwatchPhotons func()
-	unwatchServers func() // nil without upstreams
-
-	mu            sync.Mutex
-	sessions      map[string]*session // of HTTP clients, by Mcp-Session-Id
-	stdioSessions map[*session]struct{}
-	alone         map[string]*Server // the servers of single upstreams, by name
-	config        Config             // for those
-
-	closed context.Context
-	cancel context.CancelFunc
+	mu    sync.Mutex
+	alone map[string]*Server // the servers of single upstreams, by name; nil once the server is closed
 }
-
-// listPageSize is the maximum number of tools, prompts or resources on one page of a
-// list.
-const listPageSize = 500
 
 // New returns a server. The caller must close it.
 func New(c Config) (*Server, error) { return newServer(c, "") }
@@ -118,80 +106,160 @@ func newServer(c Config, only string) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Server{
-		engine: c.Engine, photons: c.Photons, stateSealer: sealer, traceContext: c.TraceContext, logger: c.Logger,
-		askPolicy:      c.AskPolicy,
-		apps:           c.Apps,
-		signInHint:     c.SignInHint,
-		upstreams:      c.Upstreams,
-		only:           only,
-		config:         c,
-		alone:          map[string]*Server{},
-		implementation: mcp.Implementation{Name: c.Name, Version: c.Version},
-		sessions:       map[string]*session{},
-		stdioSessions:  map[*session]struct{}{},
+	if c.Logger == nil {
+		c.Logger = slog.New(slog.DiscardHandler)
 	}
-	if s.streams = c.Streams; s.streams == nil {
-		s.streams = budget.New(budget.Streams, budget.DefaultStreams)
+	if c.Streams == nil {
+		c.Streams = budget.New(budget.Streams, budget.DefaultStreams)
 	}
-	s.lastCallNumber.Store(rand.Uint32N(math.MaxUint32 / 2)) // a client may still know numbers of an earlier process
-	if s.logger == nil {
-		s.logger = slog.New(slog.DiscardHandler)
+	if !c.AskPolicy.AllowsHandoff() || only != "" { // the view shows calls that were handed off
+		c.Apps.View = nil
 	}
-	s.tasks = tasks.NewService(tasks.Config{Engine: c.Engine, Photons: c.Photons, Implementation: s.implementation, Link: c.AskPolicy.Link, MapUI: s.mapUI, Logger: s.logger})
-	s.closed, s.cancel = context.WithCancel(context.Background())
-	hooks := &server.Hooks{}
-	hooks.AddAfterListTools(func(ctx context.Context, _ any, _ *mcp.ListToolsRequest, r *mcp.ListToolsResult) {
-		s.completeToolList(ctx, r)
-	})
-	hooks.AddOnError(noteMissingResource)
-	options := []server.ServerOption{
-		server.WithToolCapabilities(true), server.WithToolFilter(s.filterTools), server.WithLogging(), server.WithRecovery(), server.WithHooks(hooks),
-		server.WithPaginationLimit(listPageSize), server.WithInstructions(c.Instructions),
-		server.WithResourceCapabilities(true, true),
-	}
-	s.library = server.NewMCPServer(c.Name, c.Version, options...)
-	if only == "" {
-		s.addArtifactTemplate()
-	}
-	if c.Upstreams != nil {
-		server.WithPromptCapabilities(true)(s.library)
-		server.WithCompletions()(s.library)
-	}
-	if err := s.configureLibrary(c.Configure); err != nil {
+	library, err := newLibrary(c)
+	if err != nil {
 		return nil, err
 	}
-	s.unwatchPhotons = s.photons.Watch(s.registerTools)
-	s.registerTools()
-	s.watchUpstreams()
-	if err := s.watchLibrary(); err != nil { // after the first tools, which are no change
+	s := &Server{config: c, changes: new(changes.Hub), alone: map[string]*Server{}}
+	s.closed, s.cancel = context.WithCancel(context.Background())
+	s.sessions = newSessions(s.changes)
+	self := mcp.Implementation{Name: c.Name, Version: c.Version}
+	s.tasks = tasks.NewService(tasks.Config{Engine: c.Engine, Photons: c.Photons, Implementation: self, Link: c.AskPolicy.Link, MapUI: uiMapper(only), Logger: c.Logger})
+	callsConfig := &calls.Config{
+		Engine: c.Engine, Photons: c.Photons, Sealer: sealer, Tasks: s.tasks, Policy: c.AskPolicy, Chat: c.Apps, SignInHint: c.SignInHint,
+		Server: self, MapUI: uiMapper(only), Logger: c.Logger,
+	}
+	tools := &toolList{engine: c.Engine, photons: c.Photons, upstreams: c.Upstreams, only: only, calls: callsConfig, changes: s.changes, logger: c.Logger}
+	callsConfig.FindTool = tools.find
+	s.calls = calls.NewService(callsConfig)
+	upstreams := &upstreams{catalogue: c.Upstreams, only: only, calls: s.calls, server: self, logger: c.Logger}
+	s.dispatcher = &dispatcher{tools: tools, traceContext: c.TraceContext, methods: s.methods(callsConfig, library, tools, upstreams)}
+	s.http = &httpHandler{dispatcher: s.dispatcher, sessions: s.sessions, streams: c.Streams, closed: s.closed}
+	s.unwatch = []func(){c.Photons.Watch(tools.refresh), upstreams.watch(s.changes)}
+	tools.refresh()
+	if err := library.watch(s.closed, s.reportChange); err != nil {
 		s.Close()
 		return nil, err
 	}
-	go s.endIdleSessions()
+	go s.sessions.endIdle(s.closed, s.calls.SweepMarks)
 	return s, nil
+}
+
+// methods returns how the requests of each method are served.
+func (s *Server) methods(c *calls.Config, l library, tools *toolList, u *upstreams) map[string]method {
+	var own *artifacts
+	if u.only == "" {
+		own = &artifacts{engine: c.Engine, logger: c.Logger}
+	}
+	greeter := &greeter{library: l, chat: &c.Chat, server: c.Server, logger: c.Logger}
+	offers := &offers{library: l, chat: &c.Chat, upstreams: u, artifacts: own, server: c.Server}
+	resources := &resources{library: l, chat: &c.Chat, artifacts: own, upstreams: u, server: c.Server}
+	listener := &listener{library: l, tasks: s.tasks, upstreams: u, changes: s.changes, server: c.Server, closed: s.closed}
+	return map[string]method{
+		string(mcp.MethodInitialize):             atOnce(legacyOnly, greeter.initialize),
+		string(mcp.MethodServerDiscover):         atOnce(modernOnly, greeter.discover),
+		string(mcp.MethodPing):                   atOnce(legacyOnly, ping),
+		string(mcp.MethodSetLogLevel):            atOnce(legacyOnly, setLogLevel),
+		string(mcp.MethodToolsList):              atOnce(always, tools.list),
+		string(mcp.MethodToolsCall):              {always, s.calls.ServeToolCall},
+		anyTaskMethod:                            {always, s.calls.ServeTaskRequest},
+		string(mcp.MethodResourcesList):          atOnce(always, offers.list),
+		string(mcp.MethodResourcesTemplatesList): atOnce(always, offers.list),
+		string(mcp.MethodPromptsList):            atOnce(always, offers.list),
+		string(mcp.MethodResourcesRead):          {always, resources.read},
+		string(mcp.MethodResourcesSubscribe):     atOnce(legacyOnly, resources.subscribe),
+		string(mcp.MethodResourcesUnsubscribe):   atOnce(legacyOnly, resources.unsubscribe),
+		string(mcp.MethodPromptsGet):             {always, libraryUnless(l, u.getPrompt)},
+		string(mcp.MethodCompletionComplete):     {always, libraryUnless(l, u.complete)},
+		string(mcp.MethodSubscriptionsListen):    atOnce(modernOnly, listener.serve),
+	}
+}
+
+// reportChange reports a change that mcp-go announces.
+func (s *Server) reportChange(n mcp.JSONRPCNotification) {
+	switch n.Method {
+	case mcp.MethodNotificationPromptsListChanged, mcp.MethodNotificationResourcesListChanged:
+		s.changes.Report(n.Method, "")
+	case mcp.MethodNotificationResourceUpdated:
+		if uri, ok := n.Params.AdditionalFields["uri"].(string); ok && uri != "" {
+			s.changes.Report(n.Method, uri)
+		}
+	default:
+		s.config.Logger.Warn("clients are not notified: only changes of lists and resources can be announced to all", "method", n.Method)
+	}
+}
+
+// uiMapper returns the function that returns how the ui:// addresses of what a photon
+// returns are mapped: not at all if its clients use the upstream's own.
+func uiMapper(only string) func(*generators.Photon) func(string) string {
+	return func(p *generators.Photon) func(string) string {
+		server, ok := msg.ServerOf(p)
+		if !ok || only != "" {
+			return nil
+		}
+		return func(uri string) string { return catalogue.JoinUI(server, uri) }
+	}
 }
 
 // Close ends all sessions and streams.
 func (s *Server) Close() {
-	s.unwatchPhotons()
-	if s.unwatchServers != nil {
-		s.unwatchServers()
+	for _, unwatch := range s.unwatch {
+		unwatch()
 	}
 	s.cancel()
 	s.mu.Lock()
-	sessions, alone := s.sessions, s.alone
-	s.sessions, s.alone = map[string]*session{}, nil
+	alone := s.alone
+	s.alone = nil
 	s.mu.Unlock()
 	for _, a := range alone {
 		a.Close()
 	}
-	for _, sess := range sessions {
-		sess.endSession(requests.ErrSessionEnded)
-	}
+	s.sessions.end()
 }
 
-// nextRequestID returns an id for a request of this server.
-func (s *Server) nextRequestID() string {
-	return "beam-" + strconv.FormatUint(s.lastRequestID.Add(1), 10)
+// ServeHTTP serves the MCP endpoint (MCP, Transports, Streamable HTTP) for an
+// authenticated caller. The handler that mounts it checks Host, Origin and credentials.
+// Origin is the base URL of Beam's pages as the client reaches them.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request, caller generators.Caller, origin string) {
+	s.http.serve(w, r, caller, origin)
+}
+
+// Alone returns the server of a single upstream: of its tools, resources, prompts and
+// completions, under the upstream's own names, and nothing else. Its calls are never
+// handed off, since that takes tools of Beam's own. It reports false if there is no such
+// upstream, or the caller may not use it.
+func (s *Server) Alone(name string, caller generators.Caller) (*Server, bool) {
+	c := s.config
+	if c.Upstreams == nil || !c.Upstreams.Allows(name, caller) {
+		return nil, false
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if a := s.alone[name]; a != nil || s.alone == nil {
+		return a, a != nil
+	}
+	c.Configure, c.AskPolicy.Handoff, c.Instructions = nil, 0, c.Upstreams.Instructions(name)
+	a, err := newServer(c, name)
+	if err != nil {
+		c.Logger.Error("serving an upstream alone", "upstream", name, "err", err)
+		return nil, false
+	}
+	s.alone[name] = a
+	return a, true
+}
+
+// ServeUpstreamHTTP is [Server.ServeHTTP] for the endpoint of a single upstream.
+func (s *Server) ServeUpstreamHTTP(w http.ResponseWriter, r *http.Request, name string, caller generators.Caller, origin string) {
+	a, ok := s.Alone(name, caller)
+	if !ok {
+		streamable.WriteError(w, http.StatusNotFound, nil, msg.Errorf(mcp.INVALID_REQUEST, "there is no such upstream"))
+		return
+	}
+	a.ServeHTTP(w, r, caller, origin)
+}
+
+// EachClient calls add with each client of the caller's that has a session: its name, how it
+// is connected, and how many of this server's requests it has yet to respond to, in no order. Clients of
+// 2026-07-28 over HTTP have no sessions.
+func (s *Server) EachClient(caller generators.Caller, add func(name, transport string, awaited int)) {
+	s.sessions.eachClient(caller, add)
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/photon-beam/beam/internal/engine"
 	msg "github.com/photon-beam/beam/internal/mcp/message"
 	"github.com/photon-beam/beam/internal/mcp/requests"
+	"github.com/photon-beam/beam/internal/mcp/session"
 	"github.com/photon-beam/beam/internal/mcp/stdio"
 	"github.com/photon-beam/beam/internal/mcp/steps"
 )
@@ -21,30 +22,28 @@ import (
 // the requests in progress have finished or their grace period has passed. The runs that
 // the client starts belong to caller; pages returns the base URL of Beam's pages.
 func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer, caller generators.Caller, pages func() (string, error)) error {
-	return s.serveStdio(ctx, in, out, s.newSession("stdio", caller, pages))
+	return s.serveStdio(ctx, in, out, session.New("stdio", caller, pages))
 }
 
 // ServeProxied is [Server.ServeStdio] for the client of another process. This process
 // outlives the client, so when the client leaves, the runs that nobody could return to
 // are cancelled.
 func (s *Server) ServeProxied(ctx context.Context, in io.Reader, out io.Writer, caller generators.Caller, pages func() (string, error)) error {
-	sess := s.newSession("stdio", caller, pages)
-	sess.proxied = true
+	sess := session.New("stdio", caller, pages)
+	sess.Proxied = true
 	return s.serveStdio(ctx, in, out, sess)
 }
 
-func (s *Server) serveStdio(ctx context.Context, in io.Reader, out io.Writer, sess *session) error {
+func (s *Server) serveStdio(ctx context.Context, in io.Reader, out io.Writer, sess *session.Session) error {
 	parent := ctx
 	ctx, cancel := context.WithCancelCause(engine.WithMaxWait(ctx, engine.TurnWait))
 	writer := stdio.NewWriter(out, func() { cancel(msg.ErrClientGone) })
-	c := &stdioConn{server: s, session: sess, writer: stdioSender{writer}}
-	c.session.steps, c.session.identified = steps.NewQueue(), true
-	c.session.steps.Start()
-	_, closeStandalone := c.session.openStandaloneStream(ctx, c.writer)
+	c := &stdioConn{dispatcher: s.dispatcher, session: sess, writer: stdioSender{writer}}
+	c.session.Steps, c.session.Identified = steps.NewQueue(), true
+	c.session.Steps.Start()
+	_, closeStandalone := c.session.Stream.Open(ctx, c.writer)
 	defer closeStandalone()
-	defer s.addStdioSession(sess)()
-	s.changes.Add(c.session.changes)
-	defer s.changes.Remove(c.session.changes)
+	defer s.sessions.addStdio(sess)()
 	go c.sendChanges(ctx)
 	read := make(chan error, 1)
 	go func() {
@@ -59,27 +58,15 @@ func (s *Server) serveStdio(ctx context.Context, in io.Reader, out io.Writer, se
 	deadline := time.Now().Add(stdio.ShutdownGrace)
 	stdio.WaitAtMost(time.Until(deadline), func() { c.inProgress.Wait(); c.writer.Flush() })
 	cause := requests.ErrSessionEnded
-	if sess.proxied && parent.Err() == nil {
-		cause = errClientLeft
+	if sess.Proxied && parent.Err() == nil {
+		cause = session.ErrClientLeft
 	}
-	c.session.endSession(cause)
+	c.session.End(cause)
 	cancel(cause)
 	c.writer.Close()
-	c.session.steps.End()
-	stdio.WaitAtMost(max(time.Until(deadline), stdio.ShutdownGrace/10), c.session.steps.Wait)
+	c.session.Steps.End()
+	stdio.WaitAtMost(max(time.Until(deadline), stdio.ShutdownGrace/10), c.session.Steps.Wait)
 	return err
-}
-
-// addStdioSession adds a session to those that [Server.EachClient] lists; remove removes it.
-func (s *Server) addStdioSession(sess *session) (remove func()) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.stdioSessions[sess] = struct{}{}
-	return func() {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		delete(s.stdioSessions, sess)
-	}
 }
 
 // sendChanges notifies the client of changes from when it has initialized (MCP,
@@ -88,15 +75,15 @@ func (c *stdioConn) sendChanges(ctx context.Context) {
 	select {
 	case <-ctx.Done():
 		return
-	case <-c.session.initialized:
+	case <-c.session.Initialized():
 	}
-	_ = c.session.changes.SendNotifications(ctx, nil, sendTo(c.writer)) // its error means that the client is gone
+	_ = c.session.Changes.SendNotifications(ctx, nil, sendTo(c.writer)) // its error means that the client is gone
 }
 
 // A stdioConn is the connection to one stdio client.
 type stdioConn struct {
-	server     *Server
-	session    *session
+	dispatcher *dispatcher
+	session    *session.Session
 	writer     stdioSender
 	inProgress sync.WaitGroup
 
@@ -132,7 +119,7 @@ func (c *stdioConn) handleLine(ctx context.Context, line []byte) {
 	if finish == nil || !c.beginServing() {
 		return
 	}
-	send := func(r reply) {
+	send := func(r requests.Reply) {
 		c.writer.sendReply(r)
 		c.inProgress.Done()
 	}
@@ -140,8 +127,8 @@ func (c *stdioConn) handleLine(ctx context.Context, line []byte) {
 		go finish(send)
 		return
 	}
-	finish(func(r reply) {
-		if !c.session.steps.Add(func() { send(r) }) { // the queue may wait for the client to read
+	finish(func(r requests.Reply) {
+		if !c.session.Steps.Add(func() { send(r) }) { // the queue may wait for the client to read
 			c.inProgress.Done()
 		}
 	})
@@ -149,25 +136,25 @@ func (c *stdioConn) handleLine(ctx context.Context, line []byte) {
 
 // startMessage begins to serve one message. It returns a function that finishes the work,
 // or nil if nothing is left to do, and reports whether that function may block.
-func (c *stdioConn) startMessage(ctx context.Context, raw []byte, batched bool) (finish deferredReply, mayBlock bool) {
+func (c *stdioConn) startMessage(ctx context.Context, raw []byte, batched bool) (finish requests.Deferred, mayBlock bool) {
 	m, invalid := msg.Parse(raw)
 	switch {
 	case invalid != nil && m.IsNotification():
 		return nil, false // a notification gets no response
 	case invalid != nil:
-		return immediateReply(errorReply(m.ID, invalid)), false
+		return requests.Immediate(requests.ErrorReply(m.ID, invalid)), false
 	case m.IsResponse():
-		return func(answer func(reply)) { c.session.requests.HandleResponse(m); answer(reply{}) }, false
+		return func(answer func(requests.Reply)) { c.session.Requests.HandleResponse(m); answer(requests.Reply{}) }, false
 	case m.IsNotification():
-		return func(answer func(reply)) { c.session.handleNotification(m); answer(reply{}) }, true
+		return func(answer func(requests.Reply)) { c.session.HandleNotification(m); answer(requests.Reply{}) }, true
 	case batched && m.Method == string(mcp.MethodInitialize):
-		return immediateReply(errorReply(m.ID, errInitializeInBatch)), false
+		return requests.Immediate(requests.ErrorReply(m.ID, requests.ErrInitializeInBatch)), false
 	}
-	finish = c.server.admitRequest(ctx, &requestContext{session: c.session, sender: c.writer}, m, nil)
+	finish = c.dispatcher.admit(ctx, c.session, c.writer, m, nil)
 	if m.Method == string(mcp.MethodInitialize) {
 		// The client may have sent more messages already. They need the session
 		// initialized, and the response to initialize comes before theirs.
-		c.writer.sendReplyAsync(finish.await())
+		c.writer.sendReplyAsync(finish.Await())
 		return nil, false
 	}
 	return finish, m.Method != string(mcp.MethodToolsCall)
@@ -176,12 +163,12 @@ func (c *stdioConn) startMessage(ctx context.Context, raw []byte, batched bool) 
 // serveBatch serves a batch (MCP 2025-03-26, JSON-RPC batching) and sends its responses
 // together, in one line.
 func (c *stdioConn) serveBatch(ctx context.Context, line []byte) {
-	parts, refused := splitBatch(line, c.session.initializedClient())
+	parts, refused := requests.SplitBatch(line, c.session.Client())
 	if refused != nil {
-		c.writer.sendReplyAsync(errorReply(nil, refused))
+		c.writer.sendReplyAsync(requests.ErrorReply(nil, refused))
 		return
 	}
-	var replies []deferredReply
+	var replies []requests.Deferred
 	for _, part := range parts {
 		if finish, _ := c.startMessage(ctx, part, true); finish != nil {
 			replies = append(replies, finish)
@@ -190,25 +177,25 @@ func (c *stdioConn) serveBatch(ctx context.Context, line []byte) {
 	if c.beginServing() {
 		go func() {
 			defer c.inProgress.Done()
-			c.writer.sendReply(joinReplies(replies))
+			c.writer.sendReply(requests.JoinReplies(replies))
 		}()
 	}
 }
 
 // refuseLongLine responds to a line that is too long to read, whose id is unknown.
 func (c *stdioConn) refuseLongLine() {
-	c.writer.sendReplyAsync(errorReply(nil, msg.Errorf(mcp.INVALID_REQUEST, "a message has at most %d bytes", msg.MaxSize)))
+	c.writer.sendReplyAsync(requests.ErrorReply(nil, msg.Errorf(mcp.INVALID_REQUEST, "a message has at most %d bytes", msg.MaxSize)))
 }
 
 // A stdioSender sends messages to a stdio client. A stdio stream cannot be resumed, so it
 // ignores cursors.
 type stdioSender struct{ *stdio.Writer }
 
-var _ messageSender = stdioSender{}
+var _ requests.Sender = stdioSender{}
 
 func (s stdioSender) SetResumeCursor(string) {}
 
-// Send implements [messageSender]. It waits while the client has much to read.
+// Send implements [requests.Sender]. It waits while the client has much to read.
 func (s stdioSender) Send(_ string, message []byte) error {
 	if s.Writer.Send(message) != nil {
 		return msg.ErrClientGone
@@ -217,22 +204,22 @@ func (s stdioSender) Send(_ string, message []byte) error {
 }
 
 // sendReply sends r, unless it is empty. A client that is gone needs no reply.
-func (s stdioSender) sendReply(r reply) {
+func (s stdioSender) sendReply(r requests.Reply) {
 	switch {
-	case r.isLarge():
-		_ = s.SendLarge(r.writeTo)
-	case r.message != nil:
-		_ = s.Writer.Send(r.message)
+	case r.IsLarge():
+		_ = s.SendLarge(r.WriteMessage)
+	case r.Message != nil:
+		_ = s.Writer.Send(r.Message)
 	}
 }
 
 // sendReplyAsync is sendReply for the goroutine that reads the client's messages, which
 // must not wait until the client reads.
-func (s stdioSender) sendReplyAsync(r reply) {
+func (s stdioSender) sendReplyAsync(r requests.Reply) {
 	switch {
-	case r.isLarge():
+	case r.IsLarge():
 		go s.sendReply(r)
-	case r.message != nil:
-		s.SendAsync(r.message)
+	case r.Message != nil:
+		s.SendAsync(r.Message)
 	}
 }

@@ -1,60 +1,88 @@
 package mcp
 
 import (
-	"context"
-	"encoding/json"
-	"errors"
+	"cmp"
+	"log/slog"
 	"maps"
+	"net/http"
 	"slices"
+	"strings"
+	"sync"
 
 	"github.com/mark3labs/mcp-go/mcp"
-	"github.com/mark3labs/mcp-go/server"
 
 	"github.com/photon-beam/beam/generators"
-
+	"github.com/photon-beam/beam/internal/engine"
 	"github.com/photon-beam/beam/internal/mcp/apps"
+	"github.com/photon-beam/beam/internal/mcp/calls"
+	"github.com/photon-beam/beam/internal/mcp/catalogue"
+	"github.com/photon-beam/beam/internal/mcp/changes"
 	msg "github.com/photon-beam/beam/internal/mcp/message"
+	"github.com/photon-beam/beam/internal/mcp/requests"
+	"github.com/photon-beam/beam/internal/mcp/session"
 	"github.com/photon-beam/beam/internal/mcp/tasks"
 	"github.com/photon-beam/beam/internal/rawjson"
-	"github.com/photon-beam/beam/internal/upstream/catalogue"
 )
 
-// registerTools registers the registry's photons with mcp-go.
-func (s *Server) registerTools() {
-	s.registerMu.Lock() // keep an older list from replacing a newer one
-	defer s.registerMu.Unlock()
-	offered := s.offeredPhotons()
-	if s.only != "" && maps.Equal(offered, s.registered) { // another upstream's have changed
+// A toolList has the tools that the server offers: a registry's photons, and Beam's own.
+type toolList struct {
+	engine    *engine.Engine
+	photons   *generators.Registry
+	upstreams *catalogue.Catalogue // nil if there are none
+	only      string               // the upstream that is served alone; empty for all photons
+	calls     *calls.Config
+	changes   *changes.Hub
+	logger    *slog.Logger
+
+	mu      sync.Mutex                    // held while the list is replaced, so that no older one replaces a newer one
+	offered map[string]*generators.Photon // by the names of their tools
+	tools   []mcp.Tool                    // by name
+}
+
+// refresh takes over the photons of the registry, and reports the change.
+func (l *toolList) refresh() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	offered := l.offeredPhotons()
+	if l.only != "" && maps.Equal(offered, l.offered) { // another upstream's have changed
 		return
 	}
-	s.registered = offered
-	var tools []server.ServerTool
-	if s.askPolicy.allowsHandoff() {
-		tools = append(tools, newResumeTool(), newCancelTool())
+	var tools []mcp.Tool
+	if l.calls.Policy.AllowsHandoff() {
+		tools = append(tools, calls.ResumeDefinition(), calls.CancelDefinition())
 	}
-	if s.servesApps() {
-		tools = append(tools, server.ServerTool{Tool: apps.ReadDefinition(), Handler: refuseLibraryCall}, server.ServerTool{Tool: apps.ActDefinition(), Handler: refuseLibraryCall})
+	if l.calls.Chat.View != nil {
+		tools = append(tools, apps.ReadDefinition(), apps.ActDefinition())
 	}
 	for name, p := range offered {
-		tools = append(tools, server.ServerTool{Tool: newTool(name, p), Handler: refuseLibraryCall})
+		tools = append(tools, newTool(name, p))
 	}
-	s.library.SetTools(tools...)
+	slices.SortFunc(tools, func(a, b mcp.Tool) int { return cmp.Compare(a.Name, b.Name) })
+	l.offered, l.tools = offered, tools
+	l.changes.Report(mcp.MethodNotificationToolsListChanged, "")
+}
+
+// current returns the tools, by name.
+func (l *toolList) current() []mcp.Tool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.tools
 }
 
 // offeredPhotons returns the photons that the server offers, by the names of their tools.
-func (s *Server) offeredPhotons() map[string]*generators.Photon {
+func (l *toolList) offeredPhotons() map[string]*generators.Photon {
 	offered := make(map[string]*generators.Photon)
-	for _, p := range s.photons.All() {
+	for _, p := range l.photons.All() {
 		name := p.Name()
-		if s.only != "" {
-			t, ok := s.upstreams.ToolOf(p)
-			if !ok || t.Server != s.only {
+		if l.only != "" {
+			t, ok := l.upstreams.ToolOf(p)
+			if !ok || t.Server != l.only {
 				continue
 			}
 			name = t.Name
 		}
-		if s.isBeamTool(name) {
-			s.logger.Warn("a photon is not offered over MCP because Beam has a tool of that name", "photon", name)
+		if l.calls.IsBeamTool(name) {
+			l.logger.Warn("a photon is not offered over MCP because Beam has a tool of that name", "photon", name)
 			continue
 		}
 		offered[name] = p
@@ -62,31 +90,25 @@ func (s *Server) offeredPhotons() map[string]*generators.Photon {
 	return offered
 }
 
-// toolPhoton returns the photon that a tool calls, whoever may use it.
-func (s *Server) toolPhoton(name string) (*generators.Photon, bool) {
-	if s.isBeamTool(name) {
+// find returns the photon that a tool calls, whoever may use it.
+func (l *toolList) find(name string) (*generators.Photon, bool) {
+	if l.calls.IsBeamTool(name) {
 		return nil, false
 	}
-	if s.only == "" {
-		return s.photons.Lookup(name)
+	if l.only == "" {
+		return l.photons.Lookup(name)
 	}
-	p, ok := s.photons.Lookup(catalogue.JoinName(s.only, name))
+	p, ok := l.photons.Lookup(catalogue.JoinName(l.only, name))
 	if !ok {
 		return nil, false
 	}
-	t, ok := s.upstreams.ToolOf(p)
-	return p, ok && t.Server == s.only && t.Name == name
-}
-
-// refuseLibraryCall is the handler that mcp-go requires. It is never called, because
-// tools/call does not reach mcp-go.
-func refuseLibraryCall(context.Context, mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-	return nil, errors.New("mcp: tools/call must not reach the library")
+	t, ok := l.upstreams.ToolOf(p)
+	return p, ok && t.Server == l.only && t.Name == name
 }
 
 func newTool(name string, p *generators.Photon) mcp.Tool {
 	o := p.Options()
-	if o.Definition != nil { // which the list will have instead
+	if o.Definition != nil { // which the list has instead
 		return mcp.NewToolWithRawSchema(name, "", rawjson.Member(o.Definition, "inputSchema"))
 	}
 	t := mcp.NewToolWithRawSchema(name, o.Description, msg.InputSchema(p))
@@ -98,86 +120,88 @@ func newTool(name string, p *generators.Photon) mcp.Tool {
 	return t
 }
 
-// offersTool reports whether a registered tool is one that a caller may use. Tools that
-// are no photons are everybody's.
-func (s *Server) offersTool(caller generators.Caller, name string) bool {
-	p, isPhoton := s.toolPhoton(name)
+// isOffered reports whether a tool is one that a caller may use. Tools that are no photons
+// are everybody's.
+func (l *toolList) isOffered(caller generators.Caller, name string) bool {
+	p, isPhoton := l.find(name)
 	if !isPhoton {
 		return true
 	}
-	_, ok := s.engine.LookupPhoton(caller, p.Name())
+	_, ok := l.engine.LookupPhoton(caller, p.Name())
 	return ok
 }
 
-// filterTools removes the tools that the caller of a request may not use from a list.
-func (s *Server) filterTools(ctx context.Context, all []mcp.Tool) []mcp.Tool {
-	rc, ok := server.ClientSessionFromContext(ctx).(*requestContext)
-	if !ok {
+// checkHeaders compares the headers that the schema of a called tool requires with the
+// request's params.
+func (l *toolList) checkHeaders(caller generators.Caller, name string, m msg.Incoming, h http.Header) error {
+	tools := l.current()
+	i, found := slices.BinarySearchFunc(tools, name, func(t mcp.Tool, name string) int { return cmp.Compare(t.Name, name) })
+	if !found || !l.isOffered(caller, name) {
 		return nil
 	}
-	withView := rc.usesApps(rc.client)
-	return slices.DeleteFunc(slices.Clone(all), func(t mcp.Tool) bool {
-		return !s.offersTool(rc.client.caller, t.Name) || apps.IsTool(t.Name) && s.isBeamTool(t.Name) && !withView
+	return mcp.ValidateParamHeadersLookup(func(name string) (string, bool) {
+		values := h.Values(name)
+		return strings.Join(values, ", "), len(values) > 0
+	}, &tools[i], m.Params)
+}
+
+// list serves tools/list, with the tools that the caller may use.
+func (l *toolList) list(r *session.Request) requests.Reply {
+	usesView := l.calls.Chat.IsUsedBy(r.Session, r.Client)
+	tools := slices.DeleteFunc(slices.Clone(l.current()), func(t mcp.Tool) bool {
+		isOfView := apps.IsTool(t.Name) && l.calls.IsBeamTool(t.Name)
+		return isOfView && !usesView || !l.isOffered(r.Client.Caller, t.Name)
 	})
+	return listReply(r, l.calls.Server, "tools", len(tools), func(i int) any { return l.describe(r, tools[i], usesView) })
 }
 
-// completeToolList adds to a list of tools what depends on the client's version.
-func (s *Server) completeToolList(ctx context.Context, r *mcp.ListToolsResult) {
-	rc, ok := server.ClientSessionFromContext(ctx).(*requestContext)
-	if !ok {
-		return
+// describe returns a tool as a list for a client has it.
+func (l *toolList) describe(r *session.Request, t mcp.Tool, usesView bool) any {
+	p, isPhoton := l.find(t.Name)
+	if isPhoton && p.Options().Definition != nil {
+		return l.describeForeign(r, t.Name, p, usesView)
 	}
-	for i := range r.Tools {
-		if p, ok := s.toolPhoton(r.Tools[i].Name); ok {
-			r.Tools[i].RawOutputSchema = rc.guaranteedOutputSchema(p, rc.client)
-			r.Tools[i].Execution = tasks.Execution(p, &rc.client.Client)
-		}
-		if !rc.client.VersionAtLeast(version20250618) {
-			r.Tools[i].Title = "" // these clients read annotations.title
-		}
+	if isPhoton {
+		t.RawOutputSchema = l.calls.GuaranteedOutputSchema(r.Session, r.Client, p)
+		t.Execution = tasks.Execution(p, &r.Client.Client)
 	}
-	s.addAppsToTools(rc, r.Tools)
+	if !r.Client.VersionAtLeast(mcp.ProtocolVersion20250618) {
+		t.Title = "" // these clients read annotations.title
+	}
+	if usesView {
+		l.nameView(r, &t, p)
+	}
+	if isPhoton && tasks.IsHinted(p, t.Execution) {
+		raw := msg.Compacted(t)
+		return msg.WithMembers(raw, map[string]any{"taskHint": "always"}, "annotations")
+	}
+	return t
 }
 
-// guaranteedOutputSchema returns the schema of the structured content that every result
-// of the photon has for the client, or nil. There is none for a client that can't be
-// asked: its calls may be handed off, with a result that has no structured content. Nor
-// is there one for a client that shows Beam's view, which gets results of another form.
-func (s *session) guaranteedOutputSchema(p *generators.Photon, c *client) json.RawMessage {
-	if s.usesApps(c) {
-		return nil
+// describeForeign returns the definition of another server's tool.
+func (l *toolList) describeForeign(r *session.Request, name string, p *generators.Photon, usesView bool) any {
+	definition := msg.ToolDefinition(p, name, &r.Client.Client, l.calls.MapUI(p))
+	if !usesView {
+		return definition
 	}
-	if p.Options().Definition != nil { // which says what it says; a hand-off is an error
-		return rawjson.Member(p.Options().Definition, "outputSchema")
+	definition = msg.WithoutMember(definition, "outputSchema")
+	if calls.IsShownInChat(p) {
+		_, digest := l.calls.Chat.View.Document()
+		definition = apps.WithView(definition, digest)
 	}
-	if s.server.askPolicy.allowsHandoff() && !c.SupportsForms() && !c.SupportsURLs() {
-		return nil
-	}
-	return msg.OutputSchema(p, &c.Client)
+	return definition
 }
 
-// insertDefinitions replaces the tools in a list whose photons have a definition by that,
-// under the names of the tools.
-func (s *Server) insertDefinitions(rc *requestContext, result json.RawMessage) json.RawMessage {
-	var list struct {
-		Tools []json.RawMessage `json:"tools"`
+// nameView completes a tool for a client that shows the view. p is nil for Beam's own.
+func (l *toolList) nameView(r *session.Request, t *mcp.Tool, p *generators.Photon) {
+	switch {
+	case t.Name == calls.ResumeTool, p != nil && calls.IsShownInChat(p):
+		_, digest := l.calls.Chat.View.Document()
+		apps.NameView(t, digest)
+	case t.Meta == nil:
+		apps.HideFromViews(t)
 	}
-	if json.Unmarshal(result, &list) != nil {
-		return result
+	if p != nil && t.Execution != nil && l.calls.Chat.IsOnlyPlace(r.Session, r.Client, p) {
+		t.Execution = &mcp.ToolExecution{TaskSupport: mcp.TaskSupportForbidden}
 	}
-	inserted := false
-	for i, raw := range list.Tools {
-		var tool struct{ Name string }
-		if json.Unmarshal(raw, &tool) != nil {
-			continue
-		}
-		if p, ok := s.toolPhoton(tool.Name); ok && p.Options().Definition != nil {
-			definition := msg.ToolDefinition(p, tool.Name, &rc.client.Client, s.mapUI(p))
-			list.Tools[i], inserted = s.adaptDefinition(rc, p, definition), true
-		}
-	}
-	if !inserted {
-		return result
-	}
-	return msg.WithMembers(result, map[string]any{"tools": list.Tools})
 }

@@ -7,8 +7,8 @@ import (
 
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/internal/mcp"
+	"github.com/photon-beam/beam/internal/mcp/catalogue"
 	"github.com/photon-beam/beam/internal/runlog"
-	"github.com/photon-beam/beam/internal/upstream/catalogue"
 )
 
 func TestResourcesAndPromptsOfUpstreams(t *testing.T) {

@@ -11,9 +11,9 @@ import (
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/engine"
 	"github.com/photon-beam/beam/internal/mcp"
+	"github.com/photon-beam/beam/internal/mcp/catalogue"
 	"github.com/photon-beam/beam/internal/mcp/message"
 	"github.com/photon-beam/beam/internal/runlog"
-	"github.com/photon-beam/beam/internal/upstream/catalogue"
 )
 
 // weatherTool is a tool with everything that a definition may have, and more.

@@ -66,7 +66,7 @@ func Check(ctx context.Context, server config.Server, accepted []smallstate.Valu
 		r.add(false, "", "Beam ignores these fields, which other clients have: %s", humanize.List(server.Ignored, 10))
 	}
 	var stderr stderrTail
-	s, err := client.Connect(ctx, server, client.Options{Info: clientInfo, HandleStderr: stderr.add})
+	s, err := client.Connect(ctx, server.Target, client.Options{Info: clientInfo, HandleStderr: stderr.add})
 	if err != nil {
 		r.addConnectError(server, err, stderr.text())
 		return r

@@ -12,9 +12,10 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/mcp/catalogue"
+	"github.com/photon-beam/beam/internal/mcp/client"
 	"github.com/photon-beam/beam/internal/programtest"
 	"github.com/photon-beam/beam/internal/upstream"
-	"github.com/photon-beam/beam/internal/upstream/catalogue"
 	"github.com/photon-beam/beam/internal/upstream/config"
 	"github.com/photon-beam/beam/internal/upstream/policy"
 )
@@ -38,7 +39,7 @@ func TestCollidingNames(t *testing.T) {
 			t.Fatal(err)
 		}
 		m, err := upstream.NewManager(upstream.Options{
-			Servers: []config.Server{{Name: "names", Type: config.HTTP, URL: h.URL}}, Photons: registry,
+			Servers: []config.Server{{Target: client.Target{Name: "names", Type: config.HTTP, URL: h.URL}}}, Photons: registry,
 			Policy: policy.Options{Elicitation: policy.DefaultElicitation()}, Name: "beam", Version: "1",
 		})
 		if err != nil {

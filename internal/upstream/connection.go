@@ -66,7 +66,7 @@ func (u *Upstream) connect(ctx context.Context) (*connection, error) {
 // open connects c.
 func (u *Upstream) open(ctx context.Context, c *connection) (err error) {
 	defer close(c.ready)
-	c.session, c.err = client.Connect(ctx, u.server, client.Options{
+	c.session, c.err = client.Connect(ctx, u.server.Target, client.Options{
 		Info: u.manager.clientInfo(), Capabilities: encodeCapabilities(c.key.declared),
 		Attribute:          u.chooseCall,
 		HandleNotification: u.handleNotification,

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/photon-beam/beam/ask"
+	"github.com/photon-beam/beam/internal/mcp/client"
 	"github.com/photon-beam/beam/internal/testserver"
 	"github.com/photon-beam/beam/internal/upstream/config"
 )
@@ -33,7 +34,7 @@ func recordingServer(t *testing.T, name, version string) (config.Server, func() 
 		s.ServeHTTP(w, r)
 	}))
 	t.Cleanup(server.Close)
-	return config.Server{Name: name, Type: config.HTTP, URL: server.URL}, func() []string {
+	return config.Server{Target: client.Target{Name: name, Type: config.HTTP, URL: server.URL}}, func() []string {
 		mu.Lock()
 		defer mu.Unlock()
 		return append([]string(nil), requests...)

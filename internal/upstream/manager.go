@@ -12,8 +12,8 @@ import (
 	"time"
 
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/mcp/catalogue"
 	"github.com/photon-beam/beam/internal/mcp/stdio"
-	"github.com/photon-beam/beam/internal/upstream/catalogue"
 	"github.com/photon-beam/beam/internal/upstream/config"
 	"github.com/photon-beam/beam/internal/upstream/policy"
 )

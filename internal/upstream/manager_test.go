@@ -13,6 +13,7 @@ import (
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/engine"
+	"github.com/photon-beam/beam/internal/mcp/client"
 	"github.com/photon-beam/beam/internal/mcp/client/clienttest"
 	"github.com/photon-beam/beam/internal/programtest"
 	"github.com/photon-beam/beam/internal/runlog"
@@ -36,7 +37,7 @@ func child(t testing.TB, name, options string) config.Server {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return config.Server{Name: name, Type: config.Stdio, Command: program, Env: map[string]string{clienttest.Variable: options + ","}}
+	return config.Server{Target: client.Target{Name: name, Type: config.Stdio, Command: program, Env: map[string]string{clienttest.Variable: options + ","}}}
 }
 
 // A gateway is an engine with upstreams.
@@ -221,7 +222,7 @@ func TestCloseIsBounded(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m, err := upstream.NewManager(upstream.Options{Servers: []config.Server{{Name: "none", Type: config.Stdio, Command: "/nonexistent"}}, Photons: registry, Logger: logger})
+	m, err := upstream.NewManager(upstream.Options{Servers: []config.Server{{Target: client.Target{Name: "none", Type: config.Stdio, Command: "/nonexistent"}}}, Photons: registry, Logger: logger})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/mcp/client"
 	"github.com/photon-beam/beam/internal/programtest"
 	"github.com/photon-beam/beam/internal/runlog"
 	"github.com/photon-beam/beam/internal/testserver"
@@ -45,7 +46,7 @@ func testServerWith(t *testing.T, name string, o testserver.Options) config.Serv
 	}
 	server := httptest.NewServer(s)
 	t.Cleanup(server.Close)
-	return config.Server{Name: name, Type: config.HTTP, URL: server.URL}
+	return config.Server{Target: client.Target{Name: name, Type: config.HTTP, URL: server.URL}}
 }
 
 func (g *gateway) awaitWithdrawn(who generators.Caller, id string) runlog.Withdrawn {

@@ -8,8 +8,8 @@ import (
 
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/humanize"
+	"github.com/photon-beam/beam/internal/mcp/catalogue"
 	"github.com/photon-beam/beam/internal/mcp/client"
-	"github.com/photon-beam/beam/internal/upstream/catalogue"
 	"github.com/photon-beam/beam/internal/upstream/config"
 )
 

@@ -16,7 +16,6 @@ import (
 	"time"
 
 	"github.com/photon-beam/beam/internal/mcp/message"
-	"github.com/photon-beam/beam/internal/upstream/config"
 )
 
 // Options are the options of a session.
@@ -153,10 +152,10 @@ var ErrClosed = errors.New("the session was closed")
 // Connect connects to a server, starting its process if it is a command, and agrees
 // with it on a version of the protocol. The error says in which phase it failed.
 // Ending ctx ends the attempt, and not a session that Connect has returned.
-func Connect(ctx context.Context, server config.Server, options Options) (*Session, error) {
+func Connect(ctx context.Context, server Target, options Options) (*Session, error) {
 	options = options.withDefaults(server.URL != "")
 	switch {
-	case server.URL != "" && server.Type == config.SSE:
+	case server.URL != "" && server.Type == SSE:
 		return connect(ctx, options, func(s *Session) (transport, error) { return openSSE(ctx, s, server) })
 	case server.URL != "":
 		s, err := connect(ctx, options, func(s *Session) (transport, error) { return newHTTPTransport(s, server), nil })

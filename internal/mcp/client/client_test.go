@@ -11,12 +11,11 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/photon-beam/beam/internal/mcp/client"
-	"github.com/photon-beam/beam/internal/upstream/config"
 )
 
 type peer struct {
 	name    string
-	server  func(testing.TB) config.Server
+	server  func(testing.TB) client.Target
 	options func(*client.Options)
 }
 
@@ -25,16 +24,16 @@ func legacy(o *client.Options) {
 }
 
 var peers = []peer{
-	{"go-sdk over stdio", func(t testing.TB) config.Server { return serveChild(t, "go-sdk") }, nil},
-	{"go-sdk over stdio, legacy", func(t testing.TB) config.Server { return serveChild(t, "go-sdk") }, legacy},
-	{"go-sdk over HTTP", func(t testing.TB) config.Server { return serveHTTP(t, sdkHandler(nil)) }, nil},
-	{"go-sdk over HTTP, legacy", func(t testing.TB) config.Server { return serveHTTP(t, sdkHandler(nil)) }, legacy},
-	{"go-sdk over HTTP+SSE", func(t testing.TB) config.Server {
+	{"go-sdk over stdio", func(t testing.TB) client.Target { return serveChild(t, "go-sdk") }, nil},
+	{"go-sdk over stdio, legacy", func(t testing.TB) client.Target { return serveChild(t, "go-sdk") }, legacy},
+	{"go-sdk over HTTP", func(t testing.TB) client.Target { return serveHTTP(t, sdkHandler(nil)) }, nil},
+	{"go-sdk over HTTP, legacy", func(t testing.TB) client.Target { return serveHTTP(t, sdkHandler(nil)) }, legacy},
+	{"go-sdk over HTTP+SSE", func(t testing.TB) client.Target {
 		s := newSDKServer()
 		return serveHTTP(t, mcp.NewSSEHandler(func(*http.Request) *mcp.Server { return s }, nil))
 	}, nil},
-	{"mcp-go over stdio", func(t testing.TB) config.Server { return serveChild(t, "mcp-go") }, nil},
-	{"mcp-go over stdio, legacy", func(t testing.TB) config.Server { return serveChild(t, "mcp-go") }, legacy},
+	{"mcp-go over stdio", func(t testing.TB) client.Target { return serveChild(t, "mcp-go") }, nil},
+	{"mcp-go over stdio, legacy", func(t testing.TB) client.Target { return serveChild(t, "mcp-go") }, legacy},
 }
 
 func call(t testing.TB, s *client.Session, tool, args string, handle func(client.Event)) string {

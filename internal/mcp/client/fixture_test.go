@@ -16,7 +16,6 @@ import (
 	"github.com/photon-beam/beam/internal/mcp/client"
 	"github.com/photon-beam/beam/internal/mcp/client/clienttest"
 	"github.com/photon-beam/beam/internal/programtest"
-	"github.com/photon-beam/beam/internal/upstream/config"
 )
 
 // serverVariable makes the test program a server over stdio.
@@ -36,7 +35,7 @@ func TestMain(m *testing.M) {
 	case "late probe":
 		serveLateProbe()
 	case "parent": // connects to a server of its own, and tells its process id
-		s, err := client.Connect(context.Background(), config.Server{Command: os.Args[0], Env: map[string]string{serverVariable: "-", clienttest.Variable: ","}}, client.Options{})
+		s, err := client.Connect(context.Background(), client.Target{Command: os.Args[0], Env: map[string]string{serverVariable: "-", clienttest.Variable: ","}}, client.Options{})
 		if err != nil {
 			panic(err)
 		}
@@ -114,23 +113,23 @@ func newMCPGoServer() *mcpgoserver.MCPServer {
 }
 
 // serveHTTP serves a handler, and returns the configuration of a server at it.
-func serveHTTP(t testing.TB, h http.Handler) config.Server {
+func serveHTTP(t testing.TB, h http.Handler) client.Target {
 	server := httptest.NewServer(h)
 	t.Cleanup(server.Close)
-	return config.Server{Name: "test", URL: server.URL, Type: config.HTTP}
+	return client.Target{Name: "test", URL: server.URL, Type: client.HTTP}
 }
 
 // serveChild returns the configuration of a server that is the test program.
-func serveChild(t testing.TB, kind string) config.Server {
+func serveChild(t testing.TB, kind string) client.Target {
 	program, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
-	return config.Server{Name: "test", Command: program, Type: config.Stdio, Env: map[string]string{serverVariable: kind}}
+	return client.Target{Name: "test", Command: program, Type: client.Stdio, Env: map[string]string{serverVariable: kind}}
 }
 
 // serveRaw returns the configuration of a server of package clienttest.
-func serveRaw(t testing.TB, options string) config.Server {
+func serveRaw(t testing.TB, options string) client.Target {
 	c := serveChild(t, "")
 	c.Env = map[string]string{clienttest.Variable: options + ","}
 	return c
@@ -143,7 +142,7 @@ func sdkHandler(options *mcp.StreamableHTTPOptions) http.Handler {
 
 const allCapabilities = `{"elicitation":{"form":{},"url":{}},"sampling":{},"roots":{}}`
 
-func connect(t testing.TB, server config.Server, change func(*client.Options)) *client.Session {
+func connect(t testing.TB, server client.Target, change func(*client.Options)) *client.Session {
 	options := client.Options{Capabilities: []byte(allCapabilities), HandleFault: func(text string) { t.Log("fault:", text) }, HandleStderr: func(line string) { t.Log("stderr:", line) }}
 	if change != nil {
 		change(&options)

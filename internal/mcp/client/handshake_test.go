@@ -15,7 +15,6 @@ import (
 	"time"
 
 	"github.com/photon-beam/beam/internal/mcp/client"
-	"github.com/photon-beam/beam/internal/upstream/config"
 )
 
 func TestServerThatIgnoresTheProbeIsInitialized(t *testing.T) {
@@ -32,17 +31,17 @@ func TestConnectSaysWhatFailed(t *testing.T) {
 	}))
 	for _, tt := range []struct {
 		name   string
-		server config.Server
+		server client.Target
 		want   string
 	}{
 		{"it responds to nothing", serveRaw(t, "ignore discover,ignore initialize"), "didn't respond to"},
 		{"it chooses an unknown version", serveRaw(t, "version=1999-01-01"), `it chose the protocol version "1999-01-01"`},
-		{"it ends", config.Server{Command: "/bin/false"}, "the process ended: exit status 1"},
-		{"it doesn't exist", config.Server{Command: "/no/such/program"}, "the command can't be started"},
-		{"nobody listens", config.Server{URL: "http://127.0.0.1:1/?key=hidden"}, "the server can't be reached"},
+		{"it ends", client.Target{Command: "/bin/false"}, "the process ended: exit status 1"},
+		{"it doesn't exist", client.Target{Command: "/no/such/program"}, "the command can't be started"},
+		{"nobody listens", client.Target{URL: "http://127.0.0.1:1/?key=hidden"}, "the server can't be reached"},
 		{"it wants credentials", unauthorized, "HTTP status 401"},
 		{"it redirects", redirecting, "redirects elsewhere"},
-		{"it is neither", config.Server{}, "neither a command nor a url"},
+		{"it is neither", client.Target{}, "neither a command nor a url"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			timeout := time.Minute // a busy machine starts processes late

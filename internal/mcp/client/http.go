@@ -16,7 +16,6 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/photon-beam/beam/internal/mcp/message"
-	"github.com/photon-beam/beam/internal/upstream/config"
 )
 
 const (
@@ -46,7 +45,7 @@ type httpTransport struct {
 
 var _ transport = (*httpTransport)(nil)
 
-func newHTTPTransport(s *Session, server config.Server) *httpTransport {
+func newHTTPTransport(s *Session, server Target) *httpTransport {
 	return &httpTransport{session: s, url: server.URL, headers: server.Headers, client: newHTTPClient(s.options.HTTP)}
 }
 

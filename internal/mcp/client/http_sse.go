@@ -8,8 +8,6 @@ import (
 	"net/url"
 	"sync"
 	"time"
-
-	"github.com/photon-beam/beam/internal/upstream/config"
 )
 
 // An sseTransport is the transport of 2024-11-05: one stream carries all messages of the
@@ -40,7 +38,7 @@ func mayBeOldSSE(err error) bool {
 }
 
 // openSSE opens the stream and waits for the endpoint. It speaks no newer versions.
-func openSSE(ctx context.Context, s *Session, server config.Server) (transport, error) {
+func openSSE(ctx context.Context, s *Session, server Target) (transport, error) {
 	t := &sseTransport{session: s, base: newHTTPTransport(s, server), ended: make(chan struct{})}
 	s.options.Versions = legacyVersions
 	streamCtx, cancel := context.WithCancel(s.ctx)
@@ -64,7 +62,7 @@ func openSSE(ctx context.Context, s *Session, server config.Server) (transport, 
 var errNoEndpoint = errors.New("the server's stream doesn't begin with an endpoint")
 
 // open opens the stream, which ends with ctx, and reads the endpoint.
-func (t *sseTransport) open(ctx context.Context, server config.Server) (*eventReader, error) {
+func (t *sseTransport) open(ctx context.Context, server Target) (*eventReader, error) {
 	var err error
 	if t.stream, err = t.base.get(ctx, ""); err != nil {
 		return nil, err

@@ -14,7 +14,6 @@ import (
 
 	"github.com/photon-beam/beam/internal/mcp/client"
 	"github.com/photon-beam/beam/internal/programtest"
-	"github.com/photon-beam/beam/internal/upstream/config"
 )
 
 // An httpServer is a server whose tools/call a test handles. It counts its sessions.
@@ -248,7 +247,7 @@ func TestSilentStreamEndsWithTheAttempt(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error)
 	go func() {
-		_, err := client.Connect(ctx, config.Server{Name: "silent", Type: config.SSE, URL: h.URL}, client.Options{})
+		_, err := client.Connect(ctx, client.Target{Name: "silent", Type: client.SSE, URL: h.URL}, client.Options{})
 		done <- err
 	}()
 	cancel()
@@ -286,7 +285,7 @@ func TestHeadersOfModernRequests(t *testing.T) {
 func TestSessionEndsWhenNobodyListens(t *testing.T) {
 	server := &httpServer{t: t, modern: true}
 	h := httptest.NewServer(server)
-	s := connect(t, config.Server{URL: h.URL}, nil)
+	s := connect(t, client.Target{URL: h.URL}, nil)
 	h.Close()
 	for range 3 { // the first may still use an open connection
 		if _, err := start(t.Context(), s, "x", "{}").Result(); err == nil {

@@ -13,7 +13,6 @@ import (
 
 	"github.com/photon-beam/beam/internal/mcp/message"
 	"github.com/photon-beam/beam/internal/mcp/stdio"
-	"github.com/photon-beam/beam/internal/upstream/config"
 )
 
 // exitGrace is how long the last messages of a process may take, and a process that has
@@ -35,7 +34,7 @@ type process struct {
 var _ transport = (*process)(nil)
 
 // startProcess starts a server's process, in a process group of its own.
-func startProcess(s *Session, server config.Server) (*process, error) {
+func startProcess(s *Session, server Target) (*process, error) {
 	p := &process{session: s, command: exec.Command(server.Command, server.Args...), exited: make(chan struct{})}
 	p.command.Dir = server.Cwd
 	p.command.Env = childEnv(server.Env)

@@ -11,7 +11,6 @@ import (
 
 	"github.com/photon-beam/beam/internal/mcp/client"
 	"github.com/photon-beam/beam/internal/programtest"
-	"github.com/photon-beam/beam/internal/upstream/config"
 )
 
 // connectTold connects to a server that tells its process id, which it returns at once. The
@@ -145,7 +144,7 @@ func TestGigabyteOnStderr(t *testing.T) {
 		t.Skip("it takes seconds")
 	}
 	lines := make(chan string, 1000)
-	server := config.Server{Name: "loud", Type: config.Stdio, Command: "/bin/sh", Args: []string{"-c", `head -c 1000000000 /dev/zero >&2; yes "$(printf '\033[2Jflood')" | head -c 100000000 >&2; exit 9`}}
+	server := client.Target{Name: "loud", Type: client.Stdio, Command: "/bin/sh", Args: []string{"-c", `head -c 1000000000 /dev/zero >&2; yes "$(printf '\033[2Jflood')" | head -c 100000000 >&2; exit 9`}}
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	_, err := client.Connect(ctx, server, client.Options{ProbeTimeout: time.Minute, HandleStderr: func(line string) {

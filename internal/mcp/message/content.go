@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
 
 	"github.com/mark3labs/mcp-go/mcp"
@@ -123,6 +124,14 @@ func (t *Translator) artifactURI(a *generators.Artifact, seq uint64) string {
 // resource.
 func ArtifactURI(run string, seq uint64) string {
 	return fmt.Sprintf("beam://runs/%s/artifacts/%d", run, seq)
+}
+
+// ParseArtifactURI is the inverse of [ArtifactURI].
+func ParseArtifactURI(uri string) (run string, seq uint64, ok bool) {
+	rest, isArtifact := strings.CutPrefix(uri, "beam://runs/")
+	run, number, _ := strings.Cut(rest, "/artifacts/")
+	seq, err := strconv.ParseUint(number, 10, 64)
+	return run, seq, isArtifact && err == nil && ArtifactURI(run, seq) == uri
 }
 
 // ArtifactURITemplate is the template (RFC 6570) of the URIs that [ArtifactURI] returns.

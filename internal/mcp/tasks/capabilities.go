@@ -1,8 +1,6 @@
 package tasks
 
 import (
-	"encoding/json"
-
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/photon-beam/beam/generators"
@@ -60,35 +58,12 @@ func Execution(p *generators.Photon, c *msg.Client) *mcp.ToolExecution {
 	return &mcp.ToolExecution{TaskSupport: support}
 }
 
-// AddHints marks the tools in a list that should be called as tasks (issue 1869).
-func (s *Service) AddHints(result json.RawMessage) json.RawMessage {
-	var list struct {
-		Tools []json.RawMessage `json:"tools"`
+// IsHinted reports whether a list marks a tool as one that should be called as a task
+// (issue 1869), given its execution for the client.
+func IsHinted(p *generators.Photon, execution *mcp.ToolExecution) bool {
+	if execution == nil || execution.TaskSupport == mcp.TaskSupportForbidden {
+		return false
 	}
-	if json.Unmarshal(result, &list) != nil {
-		return result
-	}
-	hinted := false
-	for i, raw := range list.Tools {
-		var tool struct {
-			Name      string            `json:"name"`
-			Execution mcp.ToolExecution `json:"execution"`
-		}
-		if json.Unmarshal(raw, &tool) != nil {
-			continue
-		}
-		forbidden := tool.Execution.TaskSupport == mcp.TaskSupportForbidden
-		if p, ok := s.Photons.Lookup(tool.Name); ok && prefersTask(p) && !forbidden {
-			list.Tools[i], hinted = msg.WithMembers(raw, map[string]any{"taskHint": "always"}, "annotations"), true
-		}
-	}
-	if !hinted {
-		return result
-	}
-	return msg.WithMembers(result, map[string]any{"tools": list.Tools})
-}
-
-func prefersTask(p *generators.Photon) bool {
 	switch p.Options().Task {
 	case generators.TaskPreferred, generators.TaskAfterAsking, generators.TaskRequired:
 		return true

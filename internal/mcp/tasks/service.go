@@ -10,21 +10,18 @@ package tasks
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
-	"io"
 	"log/slog"
 	"slices"
 	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
 
-	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/budget"
 	"github.com/photon-beam/beam/internal/engine"
 	msg "github.com/photon-beam/beam/internal/mcp/message"
-	"github.com/photon-beam/beam/internal/runlog"
+	"github.com/photon-beam/beam/internal/mcp/runsource"
 )
 
 // Surface is the surface that runs which are tasks are recorded with.
@@ -162,39 +159,8 @@ func (s *Service) translator(r Requester, info engine.Info) *msg.Translator {
 	if !ok {
 		photon = msg.PlaceholderPhoton(info.Photon)
 	}
-	return &msg.Translator{Client: r.Client, Photon: photon, RunID: info.ID, Source: taskSource{s, r, info.ID}, MapUI: s.MapUI(photon)}
-}
-
-// A taskSource provides what the entries of a task's run refer to.
-type taskSource struct {
-	service   *Service
-	requester Requester
-	runID     string
-}
-
-var _ msg.Source = taskSource{}
-
-// PageBaseURL implements [msg.Source].
-func (t taskSource) PageBaseURL() (string, error) { return t.requester.PageBaseURL() }
-
-// ApprovedSample implements [msg.Source].
-func (t taskSource) ApprovedSample(askID string) (*ask.SampleRequest, error) {
-	return t.service.Engine.ApprovedSample(context.Background(), t.requester.Caller, askID)
-}
-
-// OpenArtifact implements [msg.Source].
-func (t taskSource) OpenArtifact(ctx context.Context, seq uint64) (*generators.Artifact, io.ReadCloser, error) {
-	return t.service.Engine.OpenArtifact(ctx, t.requester.Caller, t.runID, seq)
-}
-
-// Content implements [msg.Source].
-func (t taskSource) Content(end *runlog.Finished) (json.RawMessage, error) {
-	return t.service.Engine.Content(t.requester.Caller, t.runID, end)
-}
-
-// OpenResult implements [msg.Source].
-func (t taskSource) OpenResult(end *runlog.Finished) (io.ReadCloser, error) {
-	return t.service.Engine.OpenResult(t.requester.Caller, t.runID, end)
+	source := runsource.Source{Engine: s.Engine, Caller: r.Caller, RunID: info.ID, Pages: r.PageBaseURL}
+	return &msg.Translator{Client: r.Client, Photon: photon, RunID: info.ID, Source: source, MapUI: s.MapUI(photon)}
 }
 
 func (s *Service) newResultBase(r Requester, resultType string) msg.ResultBase {

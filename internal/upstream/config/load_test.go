@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/photon-beam/beam/internal/mcp/client"
 	"github.com/photon-beam/beam/internal/upstream/config"
 )
 
@@ -45,12 +46,16 @@ func TestLoad(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := []config.Server{{
-		Name: "files", File: path, Type: config.Stdio, Command: "npx", Args: []string{"-y", "server-filesystem", "/srv"},
-		Env: map[string]string{"API_KEY": "s3cret-token", "PORT": "8080", "PRICE": "${5}"}, Cwd: filepath.Join(filepath.Dir(path), "work"),
+		File: path,
+		Target: client.Target{
+			Name: "files", Type: config.Stdio, Command: "npx", Args: []string{"-y", "server-filesystem", "/srv"},
+			Env: map[string]string{"API_KEY": "s3cret-token", "PORT": "8080", "PRICE": "${5}"}, Cwd: filepath.Join(filepath.Dir(path), "work"),
+		},
 		Policy:  config.Policy{Record: config.RecordAll, Sensitive: config.RefuseSensitive, Parallel: config.ParallelShared},
 		Secrets: []string{"s3cret-token"},
 	}, {
-		Name: "web", File: path, Type: config.HTTP, URL: "https://mcp.example/mcp", Headers: map[string]string{"Authorization": "Bearer s3cret-token"},
+		File:   path,
+		Target: client.Target{Name: "web", Type: config.HTTP, URL: "https://mcp.example/mcp", Headers: map[string]string{"Authorization": "Bearer s3cret-token"}},
 		Policy: config.Policy{Allow: []string{"get_*"}, Deny: []string{"get_all"}, Roles: []string{"finance"}, Record: config.RecordMetadata, Sensitive: config.WarnSensitive, Parallel: config.ParallelNever,
 			Limits: config.Limits{Calls: 2, CallsPerMinute: 60, CallTimeout: 90 * time.Second, Asks: 3, Tools: 50}},
 		Ignored: []string{"autoApprove"},
@@ -63,9 +68,9 @@ func TestLoad(t *testing.T) {
 
 // dump shows the fields of servers, which format as their names alone.
 func dump(servers []config.Server) (all []any) {
-	type plain config.Server
+	type address client.Target
 	for _, s := range servers {
-		all = append(all, plain(s))
+		all = append(all, address(s.Target), s.File, s.Policy, s.Ignored, s.Warnings, s.Secrets)
 	}
 	return all
 }

@@ -3,27 +3,17 @@
 package config
 
 import (
-	"log/slog"
 	"time"
+
+	"github.com/photon-beam/beam/internal/mcp/client"
 )
 
 // A Server says how to reach an upstream, and what Beam lets it do. Its strings
 // hold what references such as ${VAR} stand for, so they may be secret: a Server
-// is formatted and logged as its name alone.
+// is formatted and logged as its name alone. See [CheckName] for names.
 type Server struct {
-	Name string // see [CheckName]
+	client.Target
 	File string // the file that defines it
-	Type string // [Stdio], [HTTP] or [SSE]
-
-	// How to start a stdio server.
-	Command string
-	Args    []string
-	Env     map[string]string // besides what the child inherits
-	Cwd     string            // an absolute path, or "" for Beam's own
-
-	// How to reach a server over HTTP.
-	URL     string
-	Headers map[string]string
 
 	Policy
 
@@ -37,9 +27,9 @@ type Server struct {
 
 // Transports of a [Server].
 const (
-	Stdio = "stdio"
-	HTTP  = "http" // streamable HTTP; or HTTP+SSE, if the server knows nothing else
-	SSE   = "sse"  // HTTP+SSE, of the protocol version 2024-11-05
+	Stdio = client.Stdio
+	HTTP  = client.HTTP
+	SSE   = client.SSE
 )
 
 // A Policy says what Beam lets an upstream do.
@@ -93,12 +83,3 @@ type Limits struct {
 	Asks           int           // open questions of one session at once
 	Tools          int           // tools that are offered
 }
-
-// String returns the name of the server.
-func (s Server) String() string { return s.Name }
-
-// GoString returns the name of the server.
-func (s Server) GoString() string { return "config.Server(" + s.Name + ")" }
-
-// LogValue implements [slog.LogValuer].
-func (s Server) LogValue() slog.Value { return slog.StringValue(s.Name) }

@@ -14,8 +14,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/photon-beam/beam/internal/mcp/catalogue"
 	"github.com/photon-beam/beam/internal/smallstate"
-	"github.com/photon-beam/beam/internal/upstream/catalogue"
 )
 
 // Pins remember which tools of one upstream an operator has accepted. A tool whose

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/mcp/client"
 	"github.com/photon-beam/beam/internal/smallstate"
 	"github.com/photon-beam/beam/internal/upstream/config"
 	"github.com/photon-beam/beam/internal/upstream/policy"
@@ -25,7 +26,7 @@ func newPolicy(t *testing.T, p config.Policy, o policy.Options) *policy.Policy {
 	if o.Elicitation == (policy.Elicitation{}) {
 		o.Elicitation = policy.DefaultElicitation()
 	}
-	policy, err := policy.New(config.Server{Name: "up", Command: "up", Policy: p}, o)
+	policy, err := policy.New(config.Server{Target: client.Target{Name: "up", Command: "up"}, Policy: p}, o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -135,7 +136,7 @@ func TestPins(t *testing.T) {
 	if err := pins.Update(t.Context(), "up__a", func(old []byte) ([]byte, error) { damaged = string(old); return []byte("{"), nil }); err != nil || damaged == "" {
 		t.Fatal(damaged, err)
 	}
-	if _, err := policy.New(config.Server{Name: "up"}, o); err == nil || !strings.Contains(err.Error(), `"up"`) {
+	if _, err := policy.New(config.Server{Target: client.Target{Name: "up"}}, o); err == nil || !strings.Contains(err.Error(), `"up"`) {
 		t.Errorf("damaged pins: %v", err)
 	}
 	if err := policy.RemovePins(t.Context(), state, "up"); err != nil {

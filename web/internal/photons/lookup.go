@@ -5,7 +5,7 @@ import (
 
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/engine"
-	"github.com/photon-beam/beam/internal/upstream/catalogue"
+	"github.com/photon-beam/beam/internal/mcp/catalogue"
 	"github.com/photon-beam/beam/internal/upstream/policy"
 	"github.com/photon-beam/beam/web/internal/problem"
 )

@@ -10,6 +10,7 @@ import (
 
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/engine"
+	"github.com/photon-beam/beam/internal/mcp/message"
 	"github.com/photon-beam/beam/internal/recording"
 	"github.com/photon-beam/beam/internal/runlog"
 	"github.com/photon-beam/beam/sse"
@@ -128,7 +129,9 @@ func (h *Handlers) derivedMessages(r *http.Request, caller generators.Caller, in
 			yield(wire.Message{}, err)
 			return
 		}
-		view := wire.NewView(info.ID, sse.NewJSONRPCRenderer(r.Context(), onlyRecorded(h.Messages.Describe(r.Context(), caller, info, h.Site.BaseURL(r))), 0))
+		run := h.Messages.Describe(caller, info, h.Site.BaseURL(r))
+		run.Source = recordedSource{run.Source}
+		view := wire.NewView(info.ID, sse.NewJSONRPCRenderer(r.Context(), run, 0))
 		for batch, err := range batches {
 			if err != nil {
 				yield(wire.Message{}, err)
@@ -144,17 +147,16 @@ func (h *Handlers) derivedMessages(r *http.Request, caller generators.Caller, in
 	}
 }
 
-// onlyRecorded returns a run without a result that is kept for its client and must not be in
-// the log.
-func onlyRecorded(run sse.JSONRPCRun) sse.JSONRPCRun {
-	content := run.Content
-	run.Content = func(end *runlog.Finished) (json.RawMessage, error) {
-		if end.Content == nil && end.ContentBlob == "" {
-			return nil, nil
-		}
-		return content(end)
+// A recordedSource has no result that is kept for the run's client and must not be in the
+// log.
+type recordedSource struct{ message.Source }
+
+// Content implements [message.Source].
+func (s recordedSource) Content(end *runlog.Finished) (json.RawMessage, error) {
+	if end.Content == nil && end.ContentBlob == "" {
+		return nil, nil
 	}
-	return run
+	return s.Source.Content(end)
 }
 
 // exportMessages writes the messages that match, one a line.

@@ -1,0 +1,224 @@
+package calls
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/photon-beam/beam/internal/engine"
+	msg "github.com/photon-beam/beam/internal/mcp/message"
+	"github.com/photon-beam/beam/internal/mcp/requests"
+	"github.com/photon-beam/beam/internal/mcp/session"
+	"github.com/photon-beam/beam/internal/runlog"
+)
+
+// A directCall handles a stream of the call of a client that this server can send requests
+// to, up to 2025-11-25: each question is a request, and the call ends with its run.
+type directCall struct {
+	call    *call
+	stream  *stream
+	waiting *waiting
+	// requestEnded is called when the stream's request has ended before the run, with the
+	// cause.
+	requestEnded func(cause error)
+}
+
+var _ callHandler = (*directCall)(nil)
+
+// startDirectly starts a run, without waiting on the goroutine that reads from the client,
+// and passes it to follow. If it can't be started, it passes the reply to answer.
+func (s *Service) startDirectly(r *session.Request, start start, answer func(requests.Reply), follow func(*run)) {
+	begin := func(ctx context.Context) error {
+		run, err := s.startRun(ctx, r, start)
+		switch {
+		case errors.Is(err, engine.ErrMustWait):
+		case err != nil:
+			answer(s.startFailure(r, start, err))
+		default:
+			follow(run)
+		}
+		return err
+	}
+	if err := begin(engine.WithoutWaiting(r.InFlight.Parent())); errors.Is(err, engine.ErrMustWait) {
+		r.Session.RunBlocking(func() { _ = begin(r.InFlight.Parent()) }) // which has answered
+	}
+}
+
+// newDirectCall returns the handler and the follower of a stream of the call.
+func (c *call) newDirectCall(out requests.Sender, inFlight *requests.InFlight, after uint64) (*directCall, *follower) {
+	s, w := c.newStream(out, after)
+	d := &directCall{call: c, stream: s, waiting: w, requestEnded: c.requestEnded}
+	return d, &follower{stream: s, handler: d, inFlight: inFlight}
+}
+
+// followDirectly follows the call's run on the stream of its request, after the entry with
+// an ordinal; from the beginning without sending what was, if the run is rejoined.
+func (c *call) followDirectly(r *session.Request, after uint64, rejoins bool, answer func(requests.Reply)) {
+	if r.Session.Resumable && !r.Session.Calls.Add(c) { // the session has ended
+		c.Abandon()
+		answer(requests.Reply{})
+		return
+	}
+	d, f := c.newDirectCall(r.Sender, r.InFlight, after)
+	c.questions.continueOn(d.stream.sender)
+	var first step
+	if rejoins {
+		first = d.rejoin
+	}
+	f.follow(r.Session.Steps, first, answer)
+}
+
+// rejoin is the first step on a run that has been going on: it asks the questions that are
+// open.
+func (d *directCall) rejoin(ctx context.Context) (r requests.Reply, done bool) {
+	open, finished, err := d.stream.skipHistory(ctx)
+	switch {
+	case err != nil:
+		return d.call.fail(err), true
+	case finished != nil:
+		return d.handleEnd(ctx, *finished), true
+	}
+	d.stream.sender.SetResumeCursor(d.call.run.cursor(d.stream.last))
+	if err := d.sendQuestions(ctx, open); err != nil {
+		return d.handleFailure(err), true
+	}
+	return d.replyAfterBatch()
+}
+
+// resume is the first step on a stream that follows one that broke off.
+func (d *directCall) resume(ctx context.Context, after uint64) (r requests.Reply, done bool) {
+	if err := d.stream.catchUp(ctx, after); err != nil {
+		return d.call.fail(err), true
+	}
+	d.call.progress.resume(&d.stream.state)
+	d.call.questions.noteResponse() // the client was disconnected, not silent
+	if r, done := d.call.repeatHandOff(); done {
+		return r, true
+	}
+	if err := d.sendQuestions(ctx, d.call.questions.invalidlyAnswered(d.stream.last)); err != nil {
+		return d.handleFailure(err), true
+	}
+	return requests.Reply{}, false
+}
+
+func (d *directCall) sendQuestions(ctx context.Context, seqs []uint64) error {
+	for _, seq := range seqs {
+		if err := d.sendQuestion(ctx, seq); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// sendQuestion asks the client a question, or leaves it to others. A question that was
+// asked before is sent again, for a client that resumes.
+func (d *directCall) sendQuestion(ctx context.Context, seq uint64) error {
+	open, isOpen, err := d.call.run.openAsk(ctx, seq)
+	if !isOpen {
+		return err
+	}
+	if p := d.call.questions.find(seq); p != nil {
+		return d.call.questions.resend(d.stream.sender, p, &open.Asked)
+	}
+	request, err := d.call.unasked.requestFor(ctx, d.stream, open, seq)
+	if request == nil {
+		return err
+	}
+	return d.call.questions.ask(d.stream.sender, seq, request)
+}
+
+// begin implements [callHandler].
+func (d *directCall) begin() { d.call.enter() }
+
+// end implements [callHandler].
+func (d *directCall) end() (runGoesOn bool) { return d.call.exit() }
+
+// handleEntry implements [callHandler].
+func (d *directCall) handleEntry(ctx context.Context, e runlog.Entry) error {
+	switch e.Kind {
+	case runlog.KindAsked:
+		d.call.asked.Store(true)
+		return d.sendQuestion(ctx, e.Seq)
+	case runlog.KindAnswered, runlog.KindWithdrawn:
+		s, err := runlog.Decode[msg.Settlement](e)
+		if err != nil {
+			return err
+		}
+		d.call.unasked.forget(s.AskSeq)
+		return d.call.questions.settle(d.stream.sender, s, s.Describe())
+	case runlog.KindSampling:
+		if err := d.sendNewVersion(ctx, e); err != nil {
+			return err
+		}
+	}
+	return d.stream.sendEvent(e)
+}
+
+// sendNewVersion sends the version of a request to a model that was approved, if the client
+// was asked another one.
+func (d *directCall) sendNewVersion(ctx context.Context, e runlog.Entry) error {
+	s, err := runlog.Decode[runlog.Sampling](e)
+	if err != nil || s.Approved == nil {
+		return err
+	}
+	p := d.call.questions.find(s.AskSeq)
+	if p == nil {
+		return nil
+	}
+	open, isOpen, err := d.call.run.openAsk(ctx, s.AskSeq)
+	if !isOpen {
+		return err
+	}
+	return d.call.questions.sendNewVersion(d.stream.sender, p, open)
+}
+
+// handleEnd implements [callHandler].
+func (d *directCall) handleEnd(ctx context.Context, e runlog.Entry) requests.Reply {
+	return d.call.finish(ctx, d.stream, e)
+}
+
+// replyAfterBatch implements [callHandler].
+func (d *directCall) replyAfterBatch() (requests.Reply, bool) { return d.call.leaveForChat(false) }
+
+// nextDeadline implements [callHandler].
+func (d *directCall) nextDeadline() time.Time { return d.waiting.next(time.Now(), false) }
+
+// handleDeadline implements [callHandler].
+func (d *directCall) handleDeadline(ctx context.Context) (r requests.Reply, done bool) {
+	now := time.Now()
+	if d.waiting.mustLeave(now) {
+		if r, done := d.call.handOff(); done {
+			return r, true
+		}
+	}
+	if err := d.waiting.sendDue(ctx, now); err != nil {
+		return d.handleFailure(err), true
+	}
+	return requests.Reply{}, false
+}
+
+// handleFailure implements [callHandler]. The reply is empty if the client is gone, since
+// the client may resume the call.
+func (d *directCall) handleFailure(err error) requests.Reply {
+	if errors.Is(err, msg.ErrClientGone) {
+		return d.handleRequestEnd(msg.ErrClientGone)
+	}
+	return d.call.fail(err)
+}
+
+// handleRequestEnd implements [callHandler].
+func (d *directCall) handleRequestEnd(cause error) requests.Reply {
+	d.requestEnded(cause)
+	return requests.Reply{}
+}
+
+// requestEnded ends the call if its request has ended before the run, and nobody will
+// resume it.
+func (c *call) requestEnded(cause error) {
+	switch {
+	case errors.Is(cause, requests.ErrCancelled):
+		c.Cancel()
+	case errors.Is(cause, session.ErrClientLeft), errors.Is(cause, msg.ErrClientGone) && c.session.Proxied:
+		c.Abandon()
+	}
+}

@@ -1,0 +1,117 @@
+package calls
+
+import (
+	"context"
+
+	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/engine"
+	"github.com/photon-beam/beam/internal/mcp/apps"
+	"github.com/photon-beam/beam/internal/mcp/requests"
+	"github.com/photon-beam/beam/internal/mcp/requeststate"
+	"github.com/photon-beam/beam/internal/mcp/session"
+	"github.com/photon-beam/beam/internal/mcp/tasks"
+	"github.com/photon-beam/beam/internal/runlog"
+)
+
+// resume serves a call of [ResumeTool] with the handle of a run.
+func (s *Service) resume(r *session.Request, info engine.Info, answer func(requests.Reply)) {
+	if err := s.config.Engine.ClearIdleTimeout(r.Client.Caller, info.ID); err != nil {
+		answer(s.handleFailure(r, err))
+		return
+	}
+	if _, ok := s.config.Photons.Lookup(info.Photon); !ok && !info.State.Ended() { // of an ended run the log has the result
+		answer(s.errorResult(r, "The tool "+info.Photon+" of this run is not available now. The run is waiting for it."))
+		return
+	}
+	run := s.newRun(r, s.photonOf(info), info.ID)
+	run.keepResult() // a restart of Beam forgets it
+	forgetSettled(r.Session, info)
+	run.number = s.lastNumber.Add(1)
+	digest := requeststate.DigestCall(r.Params.Name, r.Params.Arguments)
+	if r.Client.IsModern() && r.Params.RequestState != "" {
+		s.continueRoundTrip(r, run.photon, digest, nil, answer, s.resumedCallOf(r, answer))
+		return
+	}
+	run.recordReceived(r.Message.Raw)
+	answer = run.recordReplies(answer)
+	if r.InFlight.Cause() != nil {
+		answer(requests.Reply{})
+		return
+	}
+	if _, refused := tasks.Decide(&r.Client.Client, generators.TaskForbidden, r.Params.Name, r.Params.Task, false); refused != nil {
+		answer(r.Error(refused))
+		return
+	}
+	c := s.newResumedCall(r, run)
+	if !r.Client.IsModern() {
+		c.followDirectly(r, info.LastSeq, true, answer)
+		return
+	}
+	t := s.newRoundTrip(c, r, digest, nil)
+	if answered, done := t.rejoin(r.InFlight.NewContext()); done {
+		answer(answered)
+		return
+	}
+	t.follow(r, answer)
+}
+
+// resumedCallOf returns what makes the call of a request that brings a requestState.
+func (s *Service) resumedCallOf(r *session.Request, answer func(requests.Reply)) func(*run) (*call, func(requests.Reply)) {
+	return func(run *run) (*call, func(requests.Reply)) { return s.newResumedCall(r, run), answer }
+}
+
+// newResumedCall returns a call that waits for a run which an earlier call has started.
+func (s *Service) newResumedCall(r *session.Request, run *run) *call {
+	o := resumedRun{run: run}
+	if s.config.Chat.IsUsedBy(r.Session, r.Client) {
+		o.marks = s.config.Chat.Marks
+	}
+	c := s.newCall(r, run, o, toolResult)
+	c.allowHandoff(leaveTimes{any: s.config.Policy.handoff()}, true) // its purpose is to wait
+	return c
+}
+
+// resumedRun is the origin of a call of [ResumeTool]. The run goes on without it.
+type resumedRun struct {
+	run   *run
+	marks *apps.Marks // nil if the client shows no view
+}
+
+var _ origin = resumedRun{}
+
+func (resumedRun) cancel() {}
+
+func (resumedRun) abandon() {}
+
+func (resumedRun) keep() error { return nil }
+
+// explainEnd adds to the error of an interrupted run what the client can do.
+func (resumedRun) explainEnd(end runlog.Finished) runlog.Finished {
+	if end.Status == runlog.Interrupted {
+		end.Error = "This run was interrupted and can't be resumed: " + end.Error + ". Its questions are withdrawn. Call the tool itself again."
+	}
+	return end
+}
+
+// noteReturned records that the model has the run's result, so that no view tells it again.
+func (o resumedRun) noteReturned(ctx context.Context) {
+	if o.marks == nil {
+		return
+	}
+	ctx = context.WithoutCancel(ctx) // the client may leave once it has the result
+	for _, part := range []apps.Part{apps.Context, apps.Message} {
+		if _, err := o.marks.Claim(ctx, o.run.id, part); err != nil {
+			o.run.logger.Warn("recording that a model has a run's result", "run", o.run.id, "err", err)
+		}
+	}
+}
+
+// forgetSettled removes the settled questions of a run's earlier calls whose streams broke
+// off, since no follower is left to remove them.
+func forgetSettled(sess *session.Session, info engine.Info) {
+	for _, other := range sess.Calls.All() {
+		if c := other.(*call); c.run.id == info.ID && sess.Requests.Find(c.RequestID()) == nil {
+			c.questions.forgetSettled(info)
+		}
+	}
+}

@@ -1,0 +1,163 @@
+package calls
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/mark3labs/mcp-go/mcp"
+
+	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/engine"
+	msg "github.com/photon-beam/beam/internal/mcp/message"
+	"github.com/photon-beam/beam/internal/mcp/requests"
+	"github.com/photon-beam/beam/internal/mcp/requeststate"
+	"github.com/photon-beam/beam/internal/mcp/session"
+	"github.com/photon-beam/beam/internal/runlog"
+)
+
+// serveRoundTrip serves one request of a call: its first one, which starts the run, or one
+// that continues it. follow serves the request, given its run.
+func (s *Service) serveRoundTrip(r *session.Request, start start, answer func(requests.Reply), newCall func(*run) (*call, func(requests.Reply))) {
+	digest := requeststate.DigestCall(start.name, start.args)
+	task := s.futureTask(r, start)
+	if r.Params.RequestState != "" {
+		s.continueRoundTrip(r, start.photon, digest, task, answer, newCall)
+		return
+	}
+	run, err := s.startRun(r.InFlight.NewContext(), r, start)
+	if err != nil {
+		answer(s.startFailure(r, start, err))
+		return
+	}
+	c, answer := newCall(run)
+	t := s.newRoundTrip(c, r, digest, task)
+	t.earlyResponses, t.stream.last = r.Params.Responses, startEntry
+	t.follow(r, run.recordReplies(answer))
+}
+
+// continueRoundTrip serves a request that continues a call.
+func (s *Service) continueRoundTrip(r *session.Request, photon *generators.Photon, digest []byte, task *futureTask, answer func(requests.Reply), newCall func(*run) (*call, func(requests.Reply))) {
+	state, err := s.config.Sealer.Open(r.Params.RequestState, r.Client.Caller.ID, digest)
+	run := s.newRun(r, photon, state.Run)
+	var info engine.Info
+	if err == nil {
+		info, err = run.reopen()
+	}
+	if err != nil {
+		answer(s.stateFailure(r, run, err))
+		return
+	}
+	run.recordReceived(r.Message.Raw)
+	c, answer := newCall(run)
+	answer = run.recordReplies(answer)
+	t := s.newRoundTrip(c, r, digest, task)
+	if answered, done := t.continueFrom(r.InFlight.NewContext(), info, r.Params, state); done {
+		answer(answered)
+		return
+	}
+	t.follow(r, answer)
+}
+
+// newRoundTrip returns the round trip of a request.
+func (s *Service) newRoundTrip(c *call, r *session.Request, digest []byte, task *futureTask) *roundTrip {
+	stream, waiting := c.newStream(r.Sender, 0)
+	return &roundTrip{
+		call: c, stream: stream, waiting: waiting, sealer: s.config.Sealer, digest: digest, task: task, openInputs: map[string]openInput{},
+	}
+}
+
+// follow follows the run until the request has its reply.
+func (t *roundTrip) follow(r *session.Request, answer func(requests.Reply)) {
+	f := &follower{stream: t.stream, handler: t, inFlight: r.InFlight}
+	f.follow(r.Session.Steps, t.askAtOnce, answer)
+}
+
+// reopen returns the state of a run that goes on to be kept.
+func (r *run) reopen() (engine.Info, error) {
+	info, err := r.info()
+	if errors.Is(err, engine.ErrRunNotFound) {
+		return info, requeststate.ErrExpired
+	}
+	if err == nil {
+		err = r.engine.ClearIdleTimeout(r.client.Caller, r.id)
+	}
+	return info, err
+}
+
+// stateFailure returns the reply for a request whose state can't be continued from.
+func (s *Service) stateFailure(r *session.Request, run *run, err error) requests.Reply {
+	if errors.Is(err, requeststate.ErrInvalid) || errors.Is(err, requeststate.ErrExpired) {
+		return r.Error(msg.Errorf(mcp.INVALID_PARAMS, "%v", err))
+	}
+	return s.replies(r, toolResult).failure(err, run)
+}
+
+// continueFrom resumes a call from its requestState, and records the answers that came with
+// it. It returns the request's reply if that ends the request.
+func (t *roundTrip) continueFrom(ctx context.Context, info engine.Info, p *requests.Params, state requeststate.State) (r requests.Reply, done bool) {
+	t.isContinued = true
+	t.call.asked.Store(true)
+	if err := t.applyState(ctx, info, p, state); err != nil {
+		return t.call.fail(err), true
+	}
+	if t.task != nil && t.task.afterAsking && len(t.openInputs) == 0 {
+		return t.becomeTask(), true
+	}
+	return requests.Reply{}, false
+}
+
+func (t *roundTrip) applyState(ctx context.Context, info engine.Info, p *requests.Params, state requeststate.State) error {
+	if err := t.stream.catchUp(ctx, state.After); err != nil {
+		return err
+	}
+	// The progress token may be the same in every round trip, so progress must keep rising.
+	if state.ProgressSent {
+		t.stream.state.Progress.RaiseTo(state.Progress)
+	}
+	for key, a := range state.Inputs {
+		id := t.call.run.askID(a.Seq)
+		i := slices.IndexFunc(info.Asks, func(o engine.OpenAsk) bool { return o.ID == id })
+		if i < 0 {
+			continue // it was settled, and the response has no effect
+		}
+		if err := t.addInput(ctx, key, a, info.Asks[i], p.Responses[key]); err != nil {
+			return err
+		}
+	}
+	return t.addUnasked(ctx, info, state)
+}
+
+// addUnasked adds the open questions that the state does not hold because the client can't
+// be asked them.
+func (t *roundTrip) addUnasked(ctx context.Context, info engine.Info, state requeststate.State) error {
+	for _, o := range info.Asks {
+		_, seq, _ := runlog.SplitAskID(o.ID)
+		if _, asked := state.Inputs[o.Key]; asked || seq > state.After {
+			continue
+		}
+		if err := t.addInput(ctx, o.Key, requeststate.Input{Seq: seq}, o, nil); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// rejoin joins a run that another call started, and collects its open questions. It returns
+// the request's reply if that ends the request.
+func (t *roundTrip) rejoin(ctx context.Context) (r requests.Reply, done bool) {
+	t.isContinued = true
+	open, finished, err := t.stream.skipHistory(ctx)
+	switch {
+	case err != nil:
+		return t.call.fail(err), true
+	case finished != nil:
+		return t.handleEnd(ctx, *finished), true
+	}
+	for _, seq := range open {
+		if err := t.collectQuestion(ctx, seq); err != nil {
+			return t.handleFailure(err), true
+		}
+	}
+	return requests.Reply{}, false
+}

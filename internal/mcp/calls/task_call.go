@@ -1,0 +1,211 @@
+package calls
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/mark3labs/mcp-go/mcp"
+
+	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/engine"
+	msg "github.com/photon-beam/beam/internal/mcp/message"
+	"github.com/photon-beam/beam/internal/mcp/requests"
+	"github.com/photon-beam/beam/internal/mcp/session"
+	"github.com/photon-beam/beam/internal/mcp/tasks"
+)
+
+// A futureTask is what a call of the modern era may become. It is immutable.
+type futureTask struct {
+	tasks     *tasks.Service
+	requester tasks.Requester
+	// at is when the call becomes a task unless a question is open; zero if it becomes one
+	// only when it waits.
+	at time.Time
+	// afterAsking reports whether the call becomes a task when all its questions are
+	// answered.
+	afterAsking bool
+	isKept      bool // the run's result is kept for a task anyway
+}
+
+// futureTask returns what a call may become, or nil.
+func (s *Service) futureTask(r *session.Request, start start) *futureTask {
+	d := start.decision
+	if !d.MayBecomeTask {
+		return nil
+	}
+	t := &futureTask{
+		tasks: s.config.Tasks, requester: r.TaskRequester(), isKept: d.RetainFor > 0,
+		afterAsking: start.photon.Options().Task == generators.TaskAfterAsking,
+	}
+	if d.WorkFor > 0 {
+		t.at = time.Now().Add(d.WorkFor)
+	}
+	return t
+}
+
+// due returns when the call becomes a task unless a question is open, or zero.
+func (t *futureTask) due() time.Time {
+	if t == nil {
+		return time.Time{}
+	}
+	return t.at
+}
+
+// becomeTask makes the call a task, and returns its reply. From then on the client has the
+// run's id, so that the run outlives the request.
+func (t *roundTrip) becomeTask() requests.Reply {
+	t.call.handedOff.Store(true)
+	if !t.task.isKept {
+		t.call.run.keepResult()
+	}
+	info, err := t.call.run.info()
+	if err != nil {
+		return t.call.fail(err)
+	}
+	return requests.Reply{Message: msg.EncodeResult(t.call.replies.id, t.task.tasks.CreateResult(t.task.requester, info))}
+}
+
+// decideTask decides whether a call becomes a task.
+func (s *Service) decideTask(r *session.Request, photon *generators.Photon) (tasks.Decision, *msg.Error) {
+	support := photon.Options().Task
+	if s.config.Chat.IsOnlyPlace(r.Session, r.Client, photon) { // the view needs a result
+		support = generators.TaskForbidden
+	}
+	return tasks.Decide(&r.Client.Client, support, r.Params.Name, r.Params.Task, r.Params.Meta.ProgressToken != nil)
+}
+
+// createTask starts a run and returns a reply with it as a task. The task exists by then,
+// because the log has its start.
+func (s *Service) createTask(r *session.Request, start start) requests.Reply {
+	run, err := s.startRun(r.InFlight.Parent(), r, start)
+	if err != nil {
+		return s.startFailure(r, start, err)
+	}
+	reply := s.createdTask(r, run)
+	run.recordReply(reply)
+	return reply
+}
+
+// createdTask returns the reply with a new task.
+func (s *Service) createdTask(r *session.Request, run *run) requests.Reply {
+	if r.Client.IsModern() {
+		info, err := run.info()
+		if err != nil {
+			return s.replies(r, toolResult).failure(err, run)
+		}
+		return r.Result(s.config.Tasks.CreateResult(r.TaskRequester(), info))
+	}
+	ctx := r.InFlight.NewContext()
+	info, err := s.config.Tasks.AwaitQuestions(ctx, r.Client.Caller, run.id, tasks.FirstQuestionWait)
+	switch {
+	case errors.Is(context.Cause(ctx), requests.ErrCancelled): // the client will never know the task's id
+		run.cancel()
+		return requests.Reply{}
+	case err != nil:
+		return s.replies(r, taskResult(run.id)).failure(err, run)
+	}
+	s.announceTask(r.Session, info)
+	return r.Result(s.config.Tasks.CreateResult(r.TaskRequester(), info))
+}
+
+// announceTask notifies the session's client of changes of a new task, if there is a
+// stream for that.
+func (s *Service) announceTask(sess *session.Session, info engine.Info) {
+	if sess.Stream.Current() == nil {
+		return
+	}
+	watch := sess.Changes.TaskWatch(func() *tasks.Watch {
+		requester := func() tasks.Requester { return sess.TaskRequester(sess.Client()) }
+		return s.config.Tasks.NewStatusWatch(sess.Caller(), requester, sess.Changes.Signal)
+	})
+	sess.MarkInitialized() // a client that calls tools has, even if it doesn't say so
+	watch.Add(info)
+}
+
+// ServeTaskRequest serves a request about a task.
+func (s *Service) ServeTaskRequest(r *session.Request, answer func(requests.Reply)) {
+	info, notFound := s.config.Tasks.FindRequestedRun(r.Client.Caller, r.Message)
+	if notFound == nil {
+		run := s.newRun(r, nil, info.ID)
+		run.recordReceived(r.Message.Raw)
+		answer = run.recordReplies(answer)
+	}
+	isOld := r.Client.Version == mcp.ProtocolVersion20251125
+	if r.Message.Method == tasks.MethodResult && isOld {
+		if notFound != nil {
+			answer(r.Error(notFound))
+			return
+		}
+		s.serveTaskResult(r, info, answer)
+		return
+	}
+	result, refused := s.config.Tasks.Serve(r.InFlight.NewContext(), r.TaskRequester(), r.Message)
+	if refused != nil {
+		answer(r.Error(refused))
+		return
+	}
+	reply := r.Result(result)
+	if l, ok := result.(interface{ TakeLarge() *msg.LargeResult }); ok {
+		reply.Large = l.TakeLarge()
+	}
+	answer(reply)
+	if r.Message.Method == tasks.MethodGet && isOld { // the client learns first that input is required
+		s.askPolledTask(r)
+	}
+}
+
+// newTaskCall returns a call that asks a client the questions of a task's run, from its
+// beginning, and sends no log messages.
+func (s *Service) newTaskCall(r *session.Request, info engine.Info) *call {
+	quiet := *r.Client
+	quiet.LogLevel = msg.NoLogging
+	asked := *r
+	asked.Client = &quiet
+	run := s.newRun(&asked, s.photonOf(info), info.ID)
+	run.number, run.progressToken = s.lastNumber.Add(1), nil
+	c := s.newCall(&asked, run, taskRun{}, taskResult(run.id))
+	c.questions.related = tasks.RelatedMeta(run.id)
+	c.unasked.leaves = tasks.IsAnswerableElsewhere
+	return c
+}
+
+// serveTaskResult serves tasks/result of MCP 2025-11-25. It waits for the task's end and
+// meanwhile asks the client the task's questions. It sends no events, because the task
+// has a statusMessage.
+func (s *Service) serveTaskResult(r *session.Request, info engine.Info, answer func(requests.Reply)) {
+	c := s.newTaskCall(r, info)
+	r.Sender.SetResumeCursor(c.run.cursor(0))
+	end := r.Session.Polled.BeginResultRequest(info.ID)
+	c.followDirectly(r, 0, false, func(reply requests.Reply) { end(); answer(reply) })
+}
+
+// askPolledTask asks the client the open questions of a task if it polls the task and does
+// not request the result: if it has seen the first of them before.
+func (s *Service) askPolledTask(r *session.Request) {
+	stream := r.Session.Stream.Current()
+	if stream == nil || !canBeAsked(r.Client) {
+		return
+	}
+	info, refused := s.config.Tasks.FindRequestedRun(r.Client.Caller, r.Message)
+	if refused != nil || info.State != engine.Waiting || len(info.Asks) == 0 {
+		return
+	}
+	asking, isDue := r.Session.Polled.RecordPoll(info.ID, info.Asks[0].ID, stream)
+	if !isDue {
+		return
+	}
+	d, f := s.newTaskCall(r, info).newDirectCall(stream.Sender, asking, 0)
+	d.call.questions.continueOn(d.stream.sender)
+	d.requestEnded = func(cause error) {
+		if cause != requests.ErrSessionEnded && cause != session.ErrClientLeft {
+			d.call.questions.withdraw(cause.Error())
+		}
+	}
+	go f.follow(r.Session.Steps, nil, func(requests.Reply) { r.Session.Polled.EndAsking(info.ID, asking) }) // nobody has requested the result
+}
+
+// canBeAsked reports whether there are questions that the client can be asked.
+func canBeAsked(c *requests.Client) bool {
+	return c.SupportsForms() || c.SupportsURLs() || c.SupportsSampling() || c.SupportsRoots()
+}
