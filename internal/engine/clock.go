@@ -45,21 +45,19 @@ func (c *clock) stop() {
 
 // updateClock starts or stops the run's clock. It runs while no question is open, no sleep in
 // progress and no write stalled. Callers hold mu.
-func (w *worker) updateClock() {
+func (r *trackedRun) updateClock() {
+	w := r.worker
 	switch {
 	case w == nil:
-	case w.State == Running && w.stalledCount == 0:
-		w.clock.start(w.photon.Options().TimeLimit, w.exceedTimeLimit)
+	case r.State == Running && w.stalledCount == 0:
+		r.clock.start(r.photon.Options().TimeLimit, func() {
+			r.mu.Lock()
+			defer r.mu.Unlock()
+			if r.worker == w && !r.clock.since.IsZero() {
+				w.generator.Stop(generators.ErrTimeLimit)
+			}
+		})
 	default:
-		w.clock.stop()
-	}
-}
-
-// exceedTimeLimit stops the generator, because it has worked for too long.
-func (w *worker) exceedTimeLimit() {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.worker == w && !w.clock.since.IsZero() {
-		w.generator.Stop(generators.ErrTimeLimit)
+		r.clock.stop()
 	}
 }

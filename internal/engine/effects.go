@@ -34,7 +34,7 @@ func (r *trackedRun) applyEntry(e runlog.Entry, own bool) {
 	if change.From != r.State || change.Opened != nil || change.Settled != nil || change.FellAsleep != nil || change.Woke != nil || wasQueued != r.Queued {
 		r.core.residents.recount(r)
 		r.core.watchers.Notify(r.owner())
-		r.worker.updateClock()
+		r.updateClock()
 	}
 	r.updateEviction()
 	r.wakeWaiters()

@@ -47,7 +47,7 @@ func (r *trackedRun) tryRecordEnd(f runlog.Finished) error {
 		return err
 	}
 	if r.worker != nil {
-		r.worker.dropUnrecordedAsks()
+		r.worker.batch.dropAsks()
 	}
 	for {
 		if journal.IsGeneratorEnd(f) && r.Epoch > epoch {

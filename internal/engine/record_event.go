@@ -7,6 +7,7 @@ import (
 
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/engine/mask"
 	"github.com/photon-beam/beam/internal/engine/replay"
 	"github.com/photon-beam/beam/internal/runlog"
 	"github.com/photon-beam/beam/internal/runlog/blob"
@@ -19,27 +20,23 @@ func (w *worker) recordEvent(e generators.Event) bool {
 	if w.worker != w {
 		return false
 	}
-	err := w.checkLimits()
+	err := w.core.limits.check(w.trackedRun, &w.batch)
 	if err == nil {
-		err = w.recordByKind(e)
+		switch e := e.(type) {
+		case *generators.Call:
+			err = w.handleCall(e)
+		case *generators.Stepped:
+			err = w.recordStep(e)
+		case *generators.Result:
+			err = w.completeRun(e)
+		default:
+			err = w.queueEvent(e)
+		}
 	}
-	if err == nil {
-		return true
+	if err != nil {
+		w.endOnRecordError(err)
 	}
-	w.endOnRecordError(err)
-	return false
-}
-
-func (w *worker) recordByKind(e generators.Event) error {
-	switch e := e.(type) {
-	case *generators.Call:
-		return w.handleCall(e)
-	case *generators.Stepped:
-		return w.recordStep(e)
-	case *generators.Result:
-		return w.completeRun(e)
-	}
-	return w.queueEvent(e)
+	return err == nil
 }
 
 // recordStep records a step's outcome. Until then, the step counts as running. The
@@ -52,7 +49,7 @@ func (w *worker) recordStep(e *generators.Stepped) error {
 	}
 	step := w.runningSteps[i]
 	entry := runlog.NewEntry(runlog.KindStepped, runlog.Stepped{
-		Key: w.secrets.Key(e.Key), GivenKey: w.givenKey(step.call), Value: e.Value, Error: e.Error, TimeSpent: ask.Millis(w.clock.elapsed()),
+		Key: w.secrets.Key(e.Key), GivenKey: givenKey(step.call, w.secrets), Value: e.Value, Error: e.Error, TimeSpent: ask.Millis(w.clock.elapsed()),
 	}).From(step.goroutine)
 	if err := w.flushAndAppendRetrying(entry); err != nil {
 		return err
@@ -101,34 +98,37 @@ func (w *worker) supersedeAttempt(goroutine string, c *generators.Call, failed b
 	return w.queueEntry(runlog.NewEntry(runlog.KindRepeated, runlog.Repeated{Key: key, Failed: failed, Superseded: a.Events}).From(goroutine))
 }
 
-// stepOf returns the key of the step that a goroutine runs, or "".
-func (w *worker) stepOf(goroutine string) string {
-	for _, s := range slices.Backward(w.runningSteps) {
+// runningSteps are the steps without an outcome, in the order in which they began.
+type runningSteps []runningStep
+
+// of returns the key of the step that a goroutine runs, or "".
+func (s runningSteps) of(goroutine string) string {
+	for _, s := range slices.Backward(s) {
 		if s.goroutine == goroutine && !s.failed {
-			return w.secrets.Key(s.call.Key)
+			return s.call.Key
 		}
 	}
 	return ""
 }
 
-// givenKey returns the key of a call as the generator gave it, or "" if that is its key.
-func (w *worker) givenKey(c *generators.Call) string {
+// givenKey returns the key of a call as the generator gave it, with secrets masked, or "" if that
+// is its key.
+func givenKey(c *generators.Call, secrets mask.Secrets) string {
 	if c.GivenKey == c.Key {
 		return ""
 	}
-	return w.secrets.Key(c.GivenKey)
+	return secrets.Key(c.GivenKey)
 }
 
-// checkLimits returns an error if the run has exceeded a limit of what it may write.
-func (w *worker) checkLimits() error {
-	limits := w.core.limits
+// check returns an error if a run with a batch has exceeded a limit of what it may write.
+func (l *Limits) check(r *trackedRun, b *batch) error {
 	switch {
-	case w.Events+len(w.batch.entries) > limits.MaxEvents:
-		return toolErrorf("the tool exceeded the limit of %d events per run", limits.MaxEvents)
-	case w.Bytes+int64(w.batch.bytes) > limits.MaxLogBytes:
-		return toolErrorf("the tool exceeded the limit of %d bytes per run, not counting artifacts", limits.MaxLogBytes)
-	case w.Files.Bytes() > limits.MaxBlobBytes:
-		return toolErrorf("the tool exceeded the limit of %d bytes of artifacts and files per run", limits.MaxBlobBytes)
+	case r.Events+len(b.entries) > l.MaxEvents:
+		return toolErrorf("the tool exceeded the limit of %d events per run", l.MaxEvents)
+	case r.Bytes+int64(b.bytes) > l.MaxLogBytes:
+		return toolErrorf("the tool exceeded the limit of %d bytes per run, not counting artifacts", l.MaxLogBytes)
+	case r.Files.Bytes() > l.MaxBlobBytes:
+		return toolErrorf("the tool exceeded the limit of %d bytes of artifacts and files per run", l.MaxBlobBytes)
 	}
 	return nil
 }
@@ -157,7 +157,7 @@ func (w *worker) handleCall(c *generators.Call) error {
 	if err != nil {
 		return err
 	}
-	if err := w.askPolicy().Admit(q, len(w.Asks), counts.Asks); err != nil {
+	if err := w.core.askPolicy(w.photon).Admit(q, len(w.Asks), counts.Asks); err != nil {
 		c.Settle(generators.Reply{Err: err})
 		return nil
 	}
@@ -170,7 +170,7 @@ func (w *worker) recordAsk(c *generators.Call, q *ask.Question) error {
 	q = runlog.ShownQuestion(q)
 	c.Question = q // as surfaces show it; nobody else has seen the call yet
 	asked := runlog.Asked{
-		Key: w.secrets.Key(c.Key), GivenKey: w.givenKey(c), Question: q, More: c.More,
+		Key: w.secrets.Key(c.Key), GivenKey: givenKey(c, w.secrets), Question: q, More: c.More,
 		Deadline: deadlineAfter(w.core.policy.TimeoutOf(q)), TimeSpent: ask.Millis(w.clock.elapsed()),
 		Evidence: runlog.DigestEvidence(q.Evidence), Masked: masked, Lost: w.endsWithProcess(),
 	}
@@ -184,7 +184,7 @@ func (w *worker) recordAsk(c *generators.Call, q *ask.Question) error {
 		return err
 	}
 	if answer != nil {
-		w.answerAgain(c, *answer)
+		questions{w.core}.answerAgain(w.trackedRun, w.askOf(c), *answer)
 	}
 	return w.withdrawUnanswerable(c)
 }
@@ -236,9 +236,9 @@ func (w *worker) queueEvent(e generators.Event) error {
 	}
 	e = runlog.ShownEvent(e)
 	goroutine := w.generator.Goroutine()
-	y := replay.Yielded{Event: e, Goroutine: goroutine, Step: w.stepOf(goroutine)}
+	y := replay.Yielded{Event: e, Goroutine: goroutine, Step: w.secrets.Key(w.runningSteps.of(goroutine))}
 	if w.history.HasEvents() {
-		form, err := w.recordedForm(e)
+		form, err := recordedForm(e, w.secrets)
 		if err != nil {
 			return err
 		}
@@ -264,11 +264,11 @@ func (w *worker) queueEvent(e generators.Event) error {
 	return w.queueEntry(runlog.Entry{Kind: runlog.Kind(kind), Data: w.secrets.JSON(data), Time: time.Now(), Goroutine: y.Goroutine, Step: y.Step})
 }
 
-// recordedForm returns an event as the log would have it. The body of a large artifact is
-// not stored.
-func (w *worker) recordedForm(e generators.Event) (replay.Form, error) {
+// recordedForm returns an event as the log would have it, with secrets masked. The body of a large
+// artifact is not stored.
+func recordedForm(e generators.Event, secrets mask.Secrets) (replay.Form, error) {
 	if a, ok := e.(*generators.Artifact); ok {
-		stored := *w.secrets.Artifact(a)
+		stored := *secrets.Artifact(a)
 		stored.Title, stored.Size = truncateText(stored.Title), int64(len(stored.Body))
 		if len(stored.Body) > maxInlineArtifact {
 			stored.Digest, stored.Body = blob.Digest(stored.Body), nil
@@ -276,7 +276,7 @@ func (w *worker) recordedForm(e generators.Event) (replay.Form, error) {
 		e = &stored
 	}
 	kind, data, err := generators.Encode(e)
-	return replay.NewForm(kind, w.secrets.JSON(data)), err
+	return replay.NewForm(kind, secrets.JSON(data)), err
 }
 
 // queueEntry adds an entry to the batch, and flushes it if it is due.

@@ -13,6 +13,7 @@ import (
 	"github.com/photon-beam/beam/internal/engine/replay"
 	"github.com/photon-beam/beam/internal/rawjson"
 	"github.com/photon-beam/beam/internal/runlog"
+	"github.com/photon-beam/beam/internal/runstate"
 )
 
 // replayCall replies to a call from the log, if the log has it. A recorded question
@@ -115,18 +116,17 @@ func (x reader) Input(ctx context.Context, caller generators.Caller, id string) 
 }
 
 // answerAgain answers a question that was just asked as an earlier run's was, for who started
-// the run. If that isn't possible, the question is asked. Callers hold mu.
-func (w *worker) answerAgain(c *generators.Call, a ask.Answer) {
-	e, r, open := w.core, w.trackedRun, w.askOf(c)
+// the run. If that isn't possible, the question is asked.
+func (x questions) answerAgain(r *trackedRun, open *runstate.Ask, a ask.Answer) {
 	if open == nil {
 		return
 	}
-	e.workers.Go(func() {
-		err := questions{e}.AnswerShown(e.ctx, r.Start.StartedBy(), runlog.AskID(r.id, open.Seq), a, ReplaySurface, runlog.RenderedNothing)
+	x.workers.Go(func() {
+		err := x.AnswerShown(x.ctx, r.Start.StartedBy(), runlog.AskID(r.id, open.Seq), a, ReplaySurface, runlog.RenderedNothing)
 		if err == nil || errors.Is(err, ErrSettled) {
 			return
 		}
-		e.logger.Info("a recorded answer can't be given again", "run", r.id, "err", err)
+		x.logger.Info("a recorded answer can't be given again", "run", r.id, "err", err)
 		r.mu.Lock()
 		defer r.mu.Unlock()
 		if r.FindAsk(open.Seq) == open {

@@ -30,7 +30,7 @@ func (w *worker) recordSleep(c *generators.Call) error {
 	}
 	w.recordingCall = c
 	err := w.flushAndAppendRetrying(runlog.NewEntry(runlog.KindSleeping, runlog.Sleeping{
-		Key: w.secrets.Key(c.Key), GivenKey: w.givenKey(c), Until: until, TimeSpent: ask.Millis(w.clock.elapsed()),
+		Key: w.secrets.Key(c.Key), GivenKey: givenKey(c, w.secrets), Until: until, TimeSpent: ask.Millis(w.clock.elapsed()),
 	}).From(w.generator.Goroutine()))
 	w.recordingCall = nil
 	return err

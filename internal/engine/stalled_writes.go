@@ -42,7 +42,9 @@ func (w *worker) retryTransient(try func() error) error {
 		if !w.waitUnlocked(retryInterval) {
 			return journal.ErrOver
 		}
-		w.postponeAskDeadlines(time.Since(since))
+		if !w.IsUncertain() { // otherwise the log may have the questions
+			w.batch.postponeAsks(time.Since(since))
+		}
 		err = try()
 	}
 	return err
@@ -77,24 +79,20 @@ func (w *worker) waitUnlocked(d time.Duration) bool {
 	return w.worker == w
 }
 
-// postponeAskDeadlines postpones the deadlines of the questions in the batch, which
-// nobody has seen. Questions that may already be in the log keep theirs.
-func (w *worker) postponeAskDeadlines(d time.Duration) {
-	if w.IsUncertain() {
-		return
-	}
-	for i, e := range w.batch.entries {
+// postponeAsks postpones the deadlines of the questions in the batch, which nobody has seen.
+func (b *batch) postponeAsks(d time.Duration) {
+	for i, e := range b.entries {
 		if a, err := runlog.Decode[runlog.Asked](e); e.Kind == runlog.KindAsked && err == nil && !a.Deadline.IsZero() {
 			a.Deadline = a.Deadline.Add(d)
-			w.batch.entries[i] = runlog.NewEntry(runlog.KindAsked, a)
+			b.entries[i] = runlog.NewEntry(runlog.KindAsked, a)
 		}
 	}
 }
 
-// dropUnrecordedAsks removes the questions from the batch, because the run ends
+// dropAsks removes the questions from the batch, because the run ends
 // before anybody could see them.
-func (w *worker) dropUnrecordedAsks() {
-	w.batch.entries = slices.DeleteFunc(w.batch.entries, func(e runlog.Entry) bool { return e.Kind == runlog.KindAsked })
+func (b *batch) dropAsks() {
+	b.entries = slices.DeleteFunc(b.entries, func(e runlog.Entry) bool { return e.Kind == runlog.KindAsked })
 }
 
 // stalledWrites counts the stalled writes of all workers.

@@ -58,11 +58,11 @@ func (c *core) recordedArguments(p *generators.Photon, args json.RawMessage) jso
 	return args
 }
 
-// askPolicy returns what the run may ask.
-func (w *worker) askPolicy() ask.Policy {
-	policy := w.core.policy
-	if s := w.core.supervisorOf(w.photon); s != nil {
-		policy.AllowSecrets = s.AdmitsSecrets(w.photon)
+// askPolicy returns what the runs of a photon may ask.
+func (c *core) askPolicy(p *generators.Photon) ask.Policy {
+	policy := c.policy
+	if s := c.supervisorOf(p); s != nil {
+		policy.AllowSecrets = s.AdmitsSecrets(p)
 	}
 	return policy
 }

@@ -30,7 +30,7 @@ type worker struct {
 	content      *toolresult.Recorder // nil unless the photon has a definition
 	history      *replay.History      // of a resumed run; nil for a new one
 	batch        batch
-	runningSteps []runningStep
+	runningSteps runningSteps
 	calls        []*waitingCall // none twice
 	// recordingCall is the call whose question or sleep is being recorded.
 	recordingCall *generators.Call
@@ -71,7 +71,7 @@ func (r *trackedRun) launchGenerator(caller generators.Caller, client *clientses
 	if h.IsDone() {
 		w.observeReplay(true) // there are no calls to replay
 	}
-	r.worker.updateClock()
+	r.updateClock()
 	r.updateEviction()
 	r.core.workers.Add(1)
 	r.drivers++
@@ -112,7 +112,7 @@ func (w *worker) finishDriving(endSpan func(State)) {
 	if w.worker == w { // the generator's goroutine has exited without returning
 		text := "the tool failed: its goroutine ended"
 		if errors.Is(context.Cause(w.generator.Context()), generators.ErrTimeLimit) {
-			text = w.timeLimitText()
+			text = timeLimitText(w.photon)
 		}
 		w.failRun(text)
 	}
@@ -168,7 +168,7 @@ func (w *worker) handleGeneratorError(err error) {
 		w.finishRun(runlog.Finished{Status: runlog.Failed, Error: panicked.Error(), Panic: w.describePanic(panicked)})
 		return
 	case errors.Is(context.Cause(w.generator.Context()), generators.ErrTimeLimit):
-		text = w.timeLimitText()
+		text = timeLimitText(w.photon)
 	default:
 		if f, ok := w.unansweredEnd(err); ok {
 			w.finishRun(f)
@@ -195,8 +195,8 @@ func (w *worker) finishRun(f runlog.Finished) {
 	_ = w.retryTransient(func() error { return w.endRun(f) }) // endRun has logged the error
 }
 
-func (w *worker) timeLimitText() string {
-	return fmt.Sprintf("the tool exceeded its time limit of %s", w.photon.Options().TimeLimit)
+func timeLimitText(p *generators.Photon) string {
+	return fmt.Sprintf("the tool exceeded its time limit of %s", p.Options().TimeLimit)
 }
 
 // completeRun ends the run with the generator's result.
