@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"context"
 	"slices"
 	"time"
 
@@ -189,45 +188,6 @@ func (w *worker) recordAsk(c *generators.Call, q *ask.Question) error {
 	return w.withdrawUnanswerable(c)
 }
 
-// A worker appends events other than calls in batches. It flushes a batch at once
-// if it hasn't flushed one within flushInterval, otherwise when the interval ends
-// or the batch has maxBatchBytes.
-const (
-	flushInterval = 16 * time.Millisecond
-	maxBatchBytes = 64 << 10
-)
-
-// A batch holds the entries that a worker has yet to append.
-type batch struct {
-	entries   []runlog.Entry
-	bytes     int
-	flushedAt time.Time
-	timer     *time.Timer
-}
-
-// removeFirst removes the first n entries, which are recorded.
-func (b *batch) removeFirst(n int) {
-	rest := b.entries[min(n, len(b.entries)):]
-	b.discard()
-	for _, e := range rest {
-		b.add(e)
-	}
-}
-
-func (b *batch) add(e runlog.Entry) {
-	b.entries = append(b.entries, e)
-	b.bytes += len(e.Data)
-}
-
-// discard empties the batch without appending it.
-func (b *batch) discard() {
-	b.entries, b.bytes = nil, 0
-	if b.timer != nil {
-		b.timer.Stop()
-		b.timer = nil
-	}
-}
-
 // queueEvent adds an event that surfaces show to the batch, unless it is a
 // replayed one that the log already has.
 func (w *worker) queueEvent(e generators.Event) error {
@@ -279,51 +239,28 @@ func recordedForm(e generators.Event, secrets mask.Secrets) (replay.Form, error)
 	return replay.NewForm(kind, secrets.JSON(data)), err
 }
 
-// queueEntry adds an entry to the batch, and flushes it if it is due.
-func (w *worker) queueEntry(e runlog.Entry) error {
-	b := &w.batch
-	b.add(e)
-	wait := flushInterval - time.Since(b.flushedAt)
-	if wait <= 0 || b.bytes >= maxBatchBytes {
-		return w.flushAndAppendRetrying()
-	}
-	if b.timer == nil {
-		b.timer = time.AfterFunc(wait, w.flushOnTimer)
-	}
-	return nil
-}
+// earliestWake and latestWake bound the end of a sleep: JSON has no other years, and the
+// zero time is no deadline.
+var (
+	earliestWake = time.Unix(1, 0).UTC()
+	latestWake   = time.Date(9999, 12, 31, 0, 0, 0, 0, time.UTC)
+)
 
-func (w *worker) flushOnTimer() {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.worker != w {
-		return
+// recordSleep records the sleep of a call.
+func (w *worker) recordSleep(c *generators.Call) error {
+	until := c.Until.UTC().Round(0)
+	switch {
+	case w.core.skipSleeps:
+		until = time.Now().UTC().Round(0)
+	case until.Before(earliestWake):
+		until = earliestWake
+	case until.After(latestWake):
+		until = latestWake
 	}
-	w.batch.timer = nil
-	switch err := w.flushAndAppend(w.core.ctx); {
-	case IsTransient(err):
-		w.batch.timer = time.AfterFunc(retryInterval, w.flushOnTimer)
-	case err != nil:
-		w.endOnRecordError(err)
-	}
-}
-
-// flushAndAppend appends the worker's batch, if there is a worker, followed by
-// entries. If that fails, the batch keeps what it had. Callers hold mu.
-func (r *trackedRun) flushAndAppend(ctx context.Context, entries ...runlog.Entry) error {
-	if err := r.Resolve(ctx); err != nil {
-		return err
-	}
-	w := r.worker
-	if w == nil || len(w.batch.entries) == 0 {
-		return r.Append(ctx, entries...)
-	}
-	w.batch.flushedAt = time.Now()
-	n := len(w.batch.entries)
-	recorded := func() {
-		if r.worker == w { // it may have been stopped in the meantime
-			w.batch.removeFirst(n)
-		}
-	}
-	return r.AppendThen(ctx, recorded, slices.Concat(w.batch.entries, entries)...)
+	w.recordingCall = c
+	err := w.flushAndAppendRetrying(runlog.NewEntry(runlog.KindSleeping, runlog.Sleeping{
+		Key: w.secrets.Key(c.Key), GivenKey: givenKey(c, w.secrets), Until: until, TimeSpent: ask.Millis(w.clock.elapsed()),
+	}).From(w.generator.Goroutine()))
+	w.recordingCall = nil
+	return err
 }

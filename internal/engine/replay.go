@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
@@ -133,4 +134,16 @@ func (x questions) answerAgain(r *trackedRun, open *runstate.Ask, a ask.Answer) 
 			r.notifySample(open)
 		}
 	})
+}
+
+// observeReplay meters and traces the end of a replay, once. complete reports
+// whether the replay has reached every recorded call.
+func (w *worker) observeReplay(complete bool) {
+	h := w.history
+	if h == nil || w.replayObserved {
+		return
+	}
+	w.replayObserved = true
+	w.core.meter.RunReplayed(time.Since(h.ReadStarted), complete)
+	w.core.tracer.TraceReplay(w.tracedRun(), h.ReadStarted, h.LastSettled, complete)
 }

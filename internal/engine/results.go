@@ -96,7 +96,7 @@ func (w *worker) addContent(f *runlog.Finished) (err error) {
 	}
 	content = w.secrets.JSON(content)
 	if unkept {
-		w.core.unkept.put(w.id, content, time.Now())
+		w.core.unkept.Put(w.id, content, time.Now())
 		return nil
 	}
 	f.ContentSize = int64(len(content))
@@ -167,7 +167,7 @@ func (x reader) Content(caller generators.Caller, id string, end *runlog.Finishe
 	}
 	switch {
 	case end.ContentBlob == "" && end.Content == nil:
-		return x.unkept.get(id, time.Now()), nil
+		return x.unkept.Get(id, time.Now()), nil
 	case end.ContentBlob == "":
 		return end.Content, nil
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/photon-beam/beam/internal/engine/journal"
 	"github.com/photon-beam/beam/internal/engine/mask"
 	"github.com/photon-beam/beam/internal/engine/replay"
+	"github.com/photon-beam/beam/internal/humanize"
 	"github.com/photon-beam/beam/internal/recording"
 	"github.com/photon-beam/beam/internal/runaddress"
 	"github.com/photon-beam/beam/internal/runlog"
@@ -218,4 +219,38 @@ func (w *worker) completeRun(result *generators.Result) error {
 	}
 	w.finishRun(f)
 	return nil
+}
+
+// The sizes to which what is kept of a panic is truncated.
+const (
+	maxPanicBytes = 8 << 10
+	maxStackBytes = 32 << 10
+)
+
+// describePanic returns what operators are told of a panic, and logs it.
+func (w *worker) describePanic(p *generators.PanicError) string {
+	value, stack := w.secrets.Text(fmt.Sprint(p.Value)), w.secrets.Text(string(p.Stack))
+	w.core.logger.Error("a tool panicked", "run", w.id, "photon", w.Start.Photon, "panic", value, "stack", stack)
+	return "panic: " + humanize.TruncateBytes(value, maxPanicBytes, " …") + "\n\n" + humanize.TruncateBytes(stack, maxStackBytes, "\n…")
+}
+
+// beginPause notes that the generator waits for something that no entry tells of, and wakes who
+// follows the run, again when it ends; see package runpause.
+func (w *worker) beginPause(reason string) (end func()) {
+	w.changePauses(func() { w.pauses = append(w.pauses, &reason) })
+	return func() {
+		w.changePauses(func() {
+			w.pauses = slices.DeleteFunc(w.pauses, func(p *string) bool { return p == &reason })
+		})
+	}
+}
+
+func (w *worker) changePauses(change func()) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	change()
+	if w.worker == w {
+		w.core.watchers.Notify(w.owner())
+		w.wakeWaiters()
+	}
 }

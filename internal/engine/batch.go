@@ -1,16 +1,82 @@
 package engine
 
 import (
-	"errors"
 	"log/slog"
 	"slices"
 	"sync"
 	"time"
 
 	"github.com/photon-beam/beam/internal/engine/journal"
-	"github.com/photon-beam/beam/internal/engine/schedule"
 	"github.com/photon-beam/beam/internal/runlog"
 )
+
+// A worker appends events other than calls in batches. It flushes a batch at once
+// if it hasn't flushed one within flushInterval, otherwise when the interval ends
+// or the batch has maxBatchBytes.
+const (
+	flushInterval = 16 * time.Millisecond
+	maxBatchBytes = 64 << 10
+)
+
+// A batch holds the entries that a worker has yet to append.
+type batch struct {
+	entries   []runlog.Entry
+	bytes     int
+	flushedAt time.Time
+	timer     *time.Timer
+}
+
+// removeFirst removes the first n entries, which are recorded.
+func (b *batch) removeFirst(n int) {
+	rest := b.entries[min(n, len(b.entries)):]
+	b.discard()
+	for _, e := range rest {
+		b.add(e)
+	}
+}
+
+func (b *batch) add(e runlog.Entry) {
+	b.entries = append(b.entries, e)
+	b.bytes += len(e.Data)
+}
+
+// discard empties the batch without appending it.
+func (b *batch) discard() {
+	b.entries, b.bytes = nil, 0
+	if b.timer != nil {
+		b.timer.Stop()
+		b.timer = nil
+	}
+}
+
+// queueEntry adds an entry to the batch, and flushes it if it is due.
+func (w *worker) queueEntry(e runlog.Entry) error {
+	b := &w.batch
+	b.add(e)
+	wait := flushInterval - time.Since(b.flushedAt)
+	if wait <= 0 || b.bytes >= maxBatchBytes {
+		return w.flushAndAppendRetrying()
+	}
+	if b.timer == nil {
+		b.timer = time.AfterFunc(wait, w.flushOnTimer)
+	}
+	return nil
+}
+
+func (w *worker) flushOnTimer() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.worker != w {
+		return
+	}
+	w.batch.timer = nil
+	switch err := w.flushAndAppend(w.core.ctx); {
+	case IsTransient(err):
+		w.batch.timer = time.AfterFunc(retryInterval, w.flushOnTimer)
+	case err != nil:
+		w.endOnRecordError(err)
+	}
+}
 
 // If the log can't record entries now, because the disk is full or the log is
 // unavailable, a worker stalls until it can: its generator waits in yield. The
@@ -116,22 +182,4 @@ func (s *stalledWrites) add(logger *slog.Logger, n int, err error) {
 	case s.count == 0:
 		logger.Info("runs are no longer stalled", "after", time.Since(s.since).Round(time.Millisecond))
 	}
-}
-
-// retryLater calls try, with mu held, again and again after retryInterval, until it succeeds,
-// fails for good or the engine closes.
-func (r *trackedRun) retryLater(try func() error) {
-	r.core.retries.AddLater(schedule.Job{Wait: retryInterval, MaxWait: retryInterval, Try: func() error {
-		r.mu.Lock()
-		defer r.mu.Unlock()
-		err := try()
-		switch {
-		case errors.Is(err, journal.ErrOver):
-			return nil
-		case err != nil && !IsTransient(err):
-			r.core.logger.Error("retrying a failed append", "run", r.id, "err", err)
-			return nil
-		}
-		return err
-	}})
 }
