@@ -85,17 +85,16 @@ func (w *worker) flushOnTimer() {
 // retryInterval is the time between attempts to append.
 const retryInterval = time.Second
 
-// flushAndAppendRetrying appends the batch, followed by entries, and retries until
-// that succeeds or fails for good. The error is journal.ErrOver if the worker has been
-// stopped in the meantime. Callers hold mu, which it releases while it waits.
+// flushAndAppendRetrying appends the batch, followed by entries, and retries until that succeeds
+// or fails for good. The error is journal.ErrOver if the worker has been stopped in the meantime.
+// It releases mu while it waits.
 func (w *worker) flushAndAppendRetrying(entries ...runlog.Entry) error {
 	w.batch.entries = append(w.batch.entries, entries...)
 	return w.retryTransient(func() error { return w.flushAndAppend(w.core.ctx) })
 }
 
-// retryTransient calls try until it succeeds or fails for good. The error is
-// journal.ErrOver if the worker has been stopped in the meantime. Callers hold mu,
-// which it releases while it waits.
+// retryTransient calls try until it succeeds or fails for good. The error is journal.ErrOver if
+// the worker has been stopped in the meantime. It releases mu while it waits.
 func (w *worker) retryTransient(try func() error) error {
 	err := try()
 	if !IsTransient(err) {
@@ -116,8 +115,8 @@ func (w *worker) retryTransient(try func() error) error {
 	return err
 }
 
-// addStalled adds n to the number of stalled writes. While there are any, the run's
-// clock is stopped. Callers hold mu.
+// addStalled adds n to the number of stalled writes. While there are any, the run's clock is
+// stopped.
 func (w *worker) addStalled(n int, err error) {
 	if w.stopped == nil {
 		w.stopped = make(chan struct{})

@@ -17,9 +17,9 @@ import (
 // If another process has claimed the run in the meantime, the end of the
 // generator here doesn't count, but a stop or interruption still ends the run.
 //
-// If the log can't record the end now, endRun returns the error of a generator's
-// end so that the worker can retry. Any other end stops the generator, and is
-// recorded in the background as soon as possible. Callers hold mu.
+// If the log can't record the end now, endRun returns the error of a generator's end so that the
+// worker can retry. Any other end stops the generator, and is recorded in the background as soon
+// as possible.
 func (r *trackedRun) endRun(f runlog.Finished) error {
 	f.TimeSpent, f.Error = ask.Millis(r.clock.elapsed()), truncateText(f.Error)
 	f.RecognizeUnanswered()
@@ -37,8 +37,7 @@ func (r *trackedRun) endRun(f runlog.Finished) error {
 	return err
 }
 
-// tryRecordEnd records the end of a run, unless that became obsolete. Callers hold
-// mu.
+// tryRecordEnd records the end of a run, unless that became obsolete.
 func (r *trackedRun) tryRecordEnd(f runlog.Finished) error {
 	// The end is recorded even if the request for it has been canceled.
 	ctx := context.WithoutCancel(r.core.ctx)
@@ -71,7 +70,7 @@ func endEntries(r *runstate.Run, f runlog.Finished) []runlog.Entry {
 	return append(entries, runlog.NewEntry(runlog.KindFinished, f))
 }
 
-// stopRun ends a run on a caller's request, which came from a surface.
+// stopRun ends a run on a caller's request, which came from a surface. It takes mu.
 func (r *trackedRun) stopRun(caller generators.Caller, surface string) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -81,8 +80,8 @@ func (r *trackedRun) stopRun(caller generators.Caller, surface string) error {
 	return r.endRun(runlog.Finished{Status: runlog.Stopped, Surface: surface, By: r.nameOfOther(&caller)})
 }
 
-// suspendOrInterrupt suspends a durable run and ends any other as interrupted,
-// because the engine is closing.
+// suspendOrInterrupt suspends a durable run and ends any other as interrupted, because the engine
+// is closing. It takes mu.
 func (r *trackedRun) suspendOrInterrupt() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -102,8 +101,8 @@ func (r *trackedRun) suspendOrInterrupt() error {
 	return nil
 }
 
-// stopGenerator detaches the worker and asks its generator to return. Whatever the
-// generator still yields is ignored. Callers hold mu.
+// stopGenerator detaches the worker and asks its generator to return. Whatever the generator
+// still yields is ignored.
 func (r *trackedRun) stopGenerator(cause error) {
 	if r.worker == nil {
 		return
@@ -117,7 +116,7 @@ func (r *trackedRun) stopGenerator(cause error) {
 	r.detachWorker()
 }
 
-// detachWorker lets the run go on without its worker. Callers hold mu.
+// detachWorker lets the run go on without its worker.
 func (r *trackedRun) detachWorker() {
 	r.worker = nil
 	r.clock.stop()
@@ -129,9 +128,9 @@ const maxTextBytes = 4 << 10
 
 func truncateText(text string) string { return humanize.TruncateBytes(text, maxTextBytes, " …") }
 
-// recordEndLater records the end of a run in the background as soon as possible. Its
-// generator has been stopped. If the engine closes before that, the next process
-// resumes the run or marks it interrupted. Callers hold mu.
+// recordEndLater records the end of a run in the background as soon as possible. Its generator
+// has been stopped. If the engine closes before that, the next process resumes the run or marks
+// it interrupted.
 func (r *trackedRun) recordEndLater(f runlog.Finished) {
 	if r.endPending {
 		return
@@ -168,8 +167,8 @@ type unansweredError struct {
 
 func (e *unansweredError) Unwrap() error { return e.error }
 
-// unansweredEnd returns the end of a run whose generator returned the error of a
-// question without an answer. It reports false for other errors. Callers hold mu.
+// unansweredEnd returns the end of a run whose generator returned the error of a question without
+// an answer. It reports false for other errors.
 func (w *worker) unansweredEnd(err error) (f runlog.Finished, ok bool) {
 	cause := err
 	var e *unansweredError
@@ -193,8 +192,8 @@ func (w *worker) unansweredEnd(err error) (f runlog.Finished, ok bool) {
 	return f, false
 }
 
-// questionMessage returns the message of a question as people saw it, with secrets
-// masked; empty if the log can't be read for good. Callers hold mu.
+// questionMessage returns the message of a question as people saw it, with secrets masked; empty
+// if the log can't be read for good.
 func (w *worker) questionMessage(seq uint64) (message string) {
 	err := w.retryTransient(func() error {
 		asked, err := w.core.readAsked(w.core.ctx, w.id, seq)

@@ -51,7 +51,8 @@ func (x reader) readEntries(r *trackedRun, batches iter.Seq2[[]runlog.Entry, err
 // told next that the step begins again.
 //
 // It waits until the lists reflect what is in the log: code that appends holds mu until they do.
-// So a client that has seen a run end in its stream doesn't find it unfinished in a list.
+// So a client that has seen a run end in its stream doesn't find it unfinished in a list. It
+// takes mu.
 func (r *trackedRun) skipSuperseded(batch []runlog.Entry) []runlog.Entry {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -57,8 +57,8 @@ func (w *worker) askOf(call *generators.Call) *runstate.Ask {
 	return nil
 }
 
-// withdrawCall withdraws the question of a call for its generator, unless it has been
-// settled.
+// withdrawCall withdraws the question of a call for its generator, unless it has been settled. It
+// takes mu.
 func (w *worker) withdrawCall(c *generators.Call, reason string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -75,8 +75,8 @@ func (w *worker) withdrawCall(c *generators.Call, reason string) {
 	}
 }
 
-// withdrawUnanswerable withdraws the question of a call, which has just been recorded, if
-// nobody who can sign in may answer it. Callers hold mu.
+// withdrawUnanswerable withdraws the question of a call, which has just been recorded, if nobody
+// who can sign in may answer it.
 func (w *worker) withdrawUnanswerable(c *generators.Call) error {
 	a := w.askOf(c)
 	if a == nil || a.Audience == nil {
@@ -93,8 +93,8 @@ func (w *worker) withdrawUnanswerable(c *generators.Call) error {
 	return w.flushAndAppendRetrying(runlog.NewEntry(runlog.KindWithdrawn, withdrawn))
 }
 
-// listed returns a question of the run as rows have it. Callers hold mu, and use what is
-// returned only while they do.
+// listed returns a question of the run as rows have it. What it returns is used only while mu is
+// held.
 func (r *trackedRun) listed(a *runstate.Ask) runlist.Ask {
 	return runlist.Ask{Ask: a, Run: &runlist.Row{ID: r.id, Run: r.Run}}
 }
@@ -173,8 +173,8 @@ func (c *core) readAsked(ctx context.Context, run string, seq uint64) (asked rec
 	return asked, nil
 }
 
-// notifySample calls the function of OnSample for a new question to a model, and that of
-// OnAsk for any that is new. Callers hold mu.
+// notifySample calls the function of OnSample for a new question to a model, and that of OnAsk
+// for any that is new.
 func (r *trackedRun) notifySample(a *runstate.Ask) {
 	c := r.worker.waitingCall(a.Seq)
 	if c == nil || r.worker.answersAgain { // nobody is to answer it

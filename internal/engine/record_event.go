@@ -12,7 +12,7 @@ import (
 	"github.com/photon-beam/beam/internal/runlog/blob"
 )
 
-// recordEvent records one event. It returns false if the generator must end.
+// recordEvent records one event. It returns false if the generator must end. It takes mu.
 func (w *worker) recordEvent(e generators.Event) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()

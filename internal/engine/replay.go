@@ -38,8 +38,8 @@ func (w *worker) replayCall(c *generators.Call) (recorded bool, err error) {
 	return true, nil
 }
 
-// findRecordedKey returns the unique key of the recorded call that a goroutine makes now with
-// a key; see [generators.Run.SetRecordedKeys].
+// findRecordedKey returns the unique key of the recorded call that a goroutine makes now with a
+// key; see [generators.Run.SetRecordedKeys]. It takes mu.
 func (w *worker) findRecordedKey(goroutine, given string) string {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -24,9 +24,8 @@ import (
 // goroutines.
 type resumer struct{ *core }
 
-// canResume reports whether the run is unfinished, durable and without a generator,
-// so that it can be resumed in this process, or has waited to begin and is next. Callers
-// hold mu.
+// canResume reports whether the run is unfinished, durable and without a generator, so that it
+// can be resumed in this process, or has waited to begin and is next.
 func (r *trackedRun) canResume() bool {
 	if r.Queued {
 		return !r.resuming && !r.endPending && !r.State.Ended() && r.photon != nil && r.core.exclusive.IsFirst(exclusive.KeyOf(&r.Start), r.id)
@@ -180,10 +179,10 @@ func checkArguments(p *generators.Photon, args json.RawMessage) error {
 	return replay.ToolChangedErrorf("its arguments are no longer valid: %v", invalid)
 }
 
-// isEvictable reports whether the generator could be evicted, as far as its
-// calls show: it waits for answers or sleeps, no step is running, whose effect would be
-// repeated, and a replay has reached every open question and sleep. Only Evict checks
-// whether goroutines of the generator are working. Callers hold mu.
+// isEvictable reports whether the generator could be evicted, as far as its calls show: it waits
+// for answers or sleeps, no step is running, whose effect would be repeated, and a replay has
+// reached every open question and sleep. Only Evict checks whether goroutines of the generator
+// are working.
 func (w *worker) isEvictable() bool {
 	return w != nil && w.Start.Durable && (w.State == Waiting || w.State == Sleeping) && len(w.runningSteps) == 0 && w.stalledCount == 0 &&
 		len(w.calls) == len(w.Asks)+len(w.Sleeps)
@@ -193,7 +192,7 @@ func (w *worker) isEvictable() bool {
 // a replay isn't worth the memory.
 const minEvictedSleep = time.Second
 
-// idleness returns since when an evictable run waits. Callers hold mu.
+// idleness returns since when an evictable run waits.
 func (w *worker) idleness() evict.Idleness {
 	now, always := time.Now(), w.core.limits.ReplayAlways
 	i := evict.Idleness{Since: now, After: evict.IdleAfter, Soon: always || w.State == Sleeping && nextWake(&w.Run).Sub(now) >= minEvictedSleep}
@@ -207,8 +206,7 @@ func (w *worker) idleness() evict.Idleness {
 	return i
 }
 
-// updateEviction adds the run to the evictor or removes it, after a change of the run. Callers
-// hold mu.
+// updateEviction adds the run to the evictor or removes it, after a change of the run.
 func (r *trackedRun) updateEviction() {
 	was := r.evictable
 	if r.evictable = r.worker.isEvictable(); r.evictable {
@@ -218,8 +216,8 @@ func (r *trackedRun) updateEviction() {
 	}
 }
 
-// Evict suspends the run's generator and frees its memory, unless the run has become
-// active since it was due.
+// Evict suspends the run's generator and frees its memory, unless the run has become active since
+// it was due. It takes mu.
 func (r *trackedRun) Evict() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -322,6 +320,7 @@ func (r *trackedRun) isLost() bool {
 }
 
 // endLost ends a run that can't go on. If that can't be recorded now, the next call tries again.
+// It takes mu.
 func (r *trackedRun) endLost() {
 	r.mu.Lock()
 	defer r.mu.Unlock()

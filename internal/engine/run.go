@@ -23,9 +23,6 @@ import (
 
 // A trackedRun is the engine's view of one run that is in memory; see [residents]. While the
 // run's generator is in this process, the trackedRun has the worker that drives it.
-//
-// Code that appends to the run's log holds mu. Within the process, appends
-// therefore never conflict: a conflict means that another process wrote.
 type trackedRun struct {
 	core   *core
 	id     string
@@ -45,19 +42,25 @@ type trackedRun struct {
 	// readerCount is the number of loops over the run's entries.
 	readerCount atomic.Int32
 
-	mu              sync.Mutex
-	drivers         int32 // goroutines that drive its generators, which may still be returning
-	journal.Journal       // guarded by mu, but for Start and StartedAt, which don't change
-	clock           clock
-	answers         *replay.Answers // of an earlier run; nil for none
-	worker          *worker         // nil if the generator is not in this process
-	waiters         []Waiter        // woken at the next entry; see Engine.AddWaiter
-	resuming        bool            // queued to be resumed, or being resumed
-	endPending      bool            // the end has yet to be recorded
-	startRefused    bool            // the start failed; the run will be deleted
-	pinned          bool            // see updatePin
-	evictable       bool            // see updateEviction
-	idle            idleTimer       // see Engine.SetIdleTimeout
+	// mu guards what follows, and the worker with its batch, but not the Start and StartedAt of the
+	// journal, which don't change. It is held while methods of the run, its worker and the effects of
+	// entries are called: only those take it that say so, and only owner, ownerName, isUsableBy,
+	// nameOfOther, auditEvent and tracedRun need none. Within the process, appends to the log
+	// therefore never conflict: a conflict means that another process wrote. Of other locks, only
+	// those of the parts of core are taken while mu is held.
+	mu      sync.Mutex
+	drivers int32 // goroutines that drive its generators, which may still be returning
+	journal.Journal
+	clock        clock
+	answers      *replay.Answers // of an earlier run; nil for none
+	worker       *worker         // nil if the generator is not in this process
+	waiters      []Waiter        // woken at the next entry; see Engine.AddWaiter
+	resuming     bool            // queued to be resumed, or being resumed
+	endPending   bool            // the end has yet to be recorded
+	startRefused bool            // the start failed; the run will be deleted
+	pinned       bool            // see updatePin
+	evictable    bool            // see updateEviction
+	idle         idleTimer       // see Engine.SetIdleTimeout
 
 	// What recount counts.
 	inactive       bool // unfinished, but it can't continue in this process, or not yet
@@ -116,7 +119,7 @@ func (r *trackedRun) nameOfOther(c *generators.Caller) string {
 	return callers.Describe(c.ID, c.Name)
 }
 
-// info returns what lists show, without the open questions. Callers hold mu.
+// info returns what lists show, without the open questions.
 func (r *trackedRun) info() Info {
 	i := r.core.describe(r.id, &r.Run)
 	if w := r.worker; w != nil && len(w.pauses) > 0 && r.State == Running {
@@ -137,13 +140,13 @@ func (r *trackedRun) tracedRun() TracedRun {
 }
 
 // setInactive notes that an unfinished run can't continue in this process, or not yet, which
-// doesn't count as working, or that it can. Callers hold mu.
+// doesn't count as working, or that it can.
 func (r *trackedRun) setInactive(inactive bool) {
 	r.inactive = inactive
 	r.core.residents.recount(r)
 }
 
-// updatePin keeps the run in memory if nothing else does, or no longer. Callers hold mu.
+// updatePin keeps the run in memory if nothing else does, or no longer.
 func (r *trackedRun) updatePin() {
 	pinned := len(r.waiters) > 0 || !r.State.Ended() && (r.Queued || r.answers != nil)
 	if pinned == r.pinned {
@@ -161,14 +164,14 @@ func (r *trackedRun) updatePin() {
 }
 
 // releaseKey lets the next run with the run's exclusive key start, if this one has ended, and its
-// generator has returned. Callers hold mu.
+// generator has returned.
 func (r *trackedRun) releaseKey() {
 	if r.State.Ended() && r.drivers == 0 {
 		r.core.exclusive.Release(exclusive.KeyOf(&r.Start), r.id)
 	}
 }
 
-// wakeWaiters wakes and removes all waiters. Callers hold mu.
+// wakeWaiters wakes and removes all waiters.
 func (r *trackedRun) wakeWaiters() {
 	for _, w := range r.waiters {
 		w.Wake()
@@ -180,8 +183,8 @@ func (r *trackedRun) wakeWaiters() {
 	}
 }
 
-// flushAndAppend appends the worker's batch, if there is a worker, followed by
-// entries. If that fails, the batch keeps what it had. Callers hold mu.
+// flushAndAppend appends the worker's batch, if there is a worker, followed by entries. If that
+// fails, the batch keeps what it had.
 func (r *trackedRun) flushAndAppend(ctx context.Context, entries ...runlog.Entry) error {
 	if err := r.Resolve(ctx); err != nil {
 		return err
@@ -262,7 +265,7 @@ func (c *clock) stop() {
 }
 
 // updateClock starts or stops the run's clock. It runs while no question is open, no sleep in
-// progress and no write stalled. Callers hold mu.
+// progress and no write stalled.
 func (r *trackedRun) updateClock() {
 	w := r.worker
 	switch {
@@ -313,7 +316,8 @@ func (t *idleTimer) stop() {
 	}
 }
 
-// stopIfIdle stops the run when its idle timer has expired, unless it is being followed.
+// stopIfIdle stops the run when its idle timer has expired, unless it is being followed. It takes
+// mu.
 func (r *trackedRun) stopIfIdle() {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -49,9 +49,8 @@ type worker struct {
 	stopped      chan struct{}
 }
 
-// launchGenerator starts the generator and its worker. The caller is who started the
-// run, with a client that may be nil; h is the history to replay, or nil for a new run. Callers
-// hold mu.
+// launchGenerator starts the generator and its worker. The caller is who started the run, with a
+// client that may be nil; h is the history to replay, or nil for a new run.
 func (r *trackedRun) launchGenerator(caller generators.Caller, client *clientsession.Client, args json.RawMessage, h *replay.History) {
 	w := &worker{trackedRun: r, history: h}
 	ctx := clientsession.With(generators.WithCaller(r.core.generatorCtx, caller), client)
@@ -105,7 +104,7 @@ func reserveStack() {
 	runtime.KeepAlive(&frame)
 }
 
-// finishDriving ends the run if the loop over its events ended without an end.
+// finishDriving ends the run if the loop over its events ended without an end. It takes mu.
 func (w *worker) finishDriving(endSpan func(State)) {
 	defer w.core.workers.Done()
 	w.mu.Lock()
@@ -154,8 +153,8 @@ func (w *worker) endOnRecordError(err error) {
 	}
 }
 
-// handleGeneratorError ends a run whose generator returned an error, panicked or
-// exceeded its time limit.
+// handleGeneratorError ends a run whose generator returned an error, panicked or exceeded its
+// time limit. It takes mu.
 func (w *worker) handleGeneratorError(err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -245,6 +244,7 @@ func (w *worker) beginPause(reason string) (end func()) {
 	}
 }
 
+// changePauses calls change, and wakes who follows the run. It takes mu.
 func (w *worker) changePauses(change func()) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
