@@ -5,12 +5,16 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
+	"slices"
+	"time"
 
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/audit"
 	"github.com/photon-beam/beam/internal/engine/journal"
 	"github.com/photon-beam/beam/internal/runlog"
+	"github.com/photon-beam/beam/internal/runstate"
 )
 
 // questions answer and withdraw questions. The methods may be called from several goroutines.
@@ -214,4 +218,118 @@ func withdrawnReply(w runlog.Withdrawn) generators.Reply {
 		e.error = fmt.Errorf("%w: %s", e.error, w.Error)
 	}
 	return generators.Reply{Err: e}
+}
+
+// Upload stores a file for an open file question and returns its digest, for an
+// [ask.FileRef] in the answer, and its size in bytes. If the file is larger than
+// the question allows, the error is a [*generators.InvalidError]; if too many uploads are in
+// progress, or files take too much space, a [*budget.ExceededError].
+func (x questions) Upload(ctx context.Context, caller generators.Caller, askID string, content io.Reader) (digest string, size int64, err error) {
+	open, err := x.OpenAsk(ctx, caller, askID)
+	if err != nil {
+		return "", 0, err
+	}
+	if open.Question.File == nil {
+		return "", 0, &generators.InvalidError{Fields: []generators.FieldError{generators.At("file", "this question does not ask for a file")}}
+	}
+	release, err := x.uploads.Acquire(caller.ID)
+	if err != nil {
+		return "", 0, err
+	}
+	defer release()
+	limit := open.Question.File.MaxSize
+	digest, size, err = x.files.Upload(ctx, open.Run, open.Owner, content, limit)
+	if err != nil {
+		return "", 0, err
+	}
+	if r, err := x.load(open.Run); err == nil {
+		r.mu.Lock()
+		r.Files.AddUpload(size)
+		r.mu.Unlock()
+	}
+	if size > limit {
+		x.DiscardUpload(open.Run, digest, size)
+		err = &generators.InvalidError{Fields: []generators.FieldError{
+			generators.At("file", fmt.Sprintf("must be at most %d bytes; this file is larger", limit))}}
+	}
+	return digest, size, err
+}
+
+// DiscardUpload deletes an uploaded file that no answer refers to.
+func (x questions) DiscardUpload(run, digest string, size int64) {
+	r, err := x.load(run)
+	if err == nil {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		err = r.Files.RemoveUpload(digest, size)
+	}
+	if err != nil && !errors.Is(err, ErrRunNotFound) {
+		x.logger.Error("deleting an upload", "run", run, "err", err)
+	}
+}
+
+// handleDeadlines expires the questions of a run that are due, and ends its sleeps. If that
+// can't be recorded, it returns how long to wait before another attempt.
+func (x questions) handleDeadlines(run string, now time.Time) (wait time.Duration) {
+	r, err := x.load(run)
+	if err != nil {
+		return x.retryDeadline(run, err)
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, a := range slices.Clone(r.Asks) {
+		if !a.Deadline.IsZero() && !a.Deadline.After(now) {
+			wait = max(wait, x.retryDeadline(run, x.expireAsk(r, a)))
+		}
+	}
+	for _, s := range slices.Clone(r.Sleeps) {
+		if !s.Until.After(now) {
+			wait = max(wait, x.retryDeadline(run, x.endSleep(r, s)))
+		}
+	}
+	return wait
+}
+
+// retryDeadline returns how long to wait after an error before the next attempt; 0 if there is
+// nothing more to do.
+func (x questions) retryDeadline(run string, err error) time.Duration {
+	switch {
+	case err == nil || x.ctx.Err() != nil || errors.Is(err, ErrSettled) || errors.Is(err, journal.ErrOver) || errors.Is(err, ErrRunNotFound):
+		return 0
+	case IsTransient(err):
+		return retryInterval
+	}
+	x.logger.Error("expiring a question, or ending a sleep", "run", run, "err", err)
+	return maxRetryWait
+}
+
+// expireAsk withdraws a question whose deadline has passed. Callers hold r.mu.
+func (x questions) expireAsk(r *trackedRun, a *runstate.Ask) error {
+	if r.FindAsk(a.Seq) != a {
+		return nil
+	}
+	return x.settle(x.ctx, r, a.Seq, runlog.NewEntry(runlog.KindWithdrawn, runlog.Withdrawn{AskSeq: a.Seq, Reason: runlog.Expired}))
+}
+
+// deadlineAfter returns the deadline of a question that is asked now; zero if the
+// question doesn't expire.
+func deadlineAfter(timeout time.Duration) time.Time {
+	if timeout <= 0 {
+		return time.Time{}
+	}
+	return time.Now().Add(timeout)
+}
+
+// endSleep records the end of a sleep whose time has come. Callers hold r.mu.
+func (x questions) endSleep(r *trackedRun, s *runstate.Sleep) error {
+	ctx := x.ctx
+	// If another process has claimed the run, the batch is obsolete, but the sleep may
+	// still be in progress.
+	if err := r.flushAndAppend(ctx); err != nil && !r.isSuperseded(err) {
+		return err
+	}
+	if r.FindSleep(s.Seq) != s {
+		return nil
+	}
+	return r.Append(ctx, runlog.NewEntry(runlog.KindWoken, runlog.Woken{SleepSeq: s.Seq}))
 }

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"iter"
 	"log/slog"
@@ -10,8 +11,10 @@ import (
 
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/audience"
 	"github.com/photon-beam/beam/internal/audit"
 	"github.com/photon-beam/beam/internal/budget"
+	"github.com/photon-beam/beam/internal/callers"
 	"github.com/photon-beam/beam/internal/engine/evict"
 	"github.com/photon-beam/beam/internal/engine/exclusive"
 	"github.com/photon-beam/beam/internal/engine/files"
@@ -59,7 +62,7 @@ type core struct {
 	stalledWrites stalledWrites
 	watchers      watch.Watchers
 	followers     atomic.Int64 // streams, pages and calls
-	unkept        unkeptContents
+	unkept        files.Unkept
 	disk, uploads *budget.Budget // bytes of files; uploads in progress
 	workers       sync.WaitGroup
 
@@ -230,4 +233,63 @@ func (c *core) notifyAudience(a runlist.Ask) {
 	if a.Audience != nil {
 		c.watchers.NotifyWhom(func(caller generators.Caller) bool { return admits(a, caller) })
 	}
+}
+
+// admits reports whether a caller may answer a question.
+func admits(a runlist.Ask, c generators.Caller) bool {
+	return a.Audience.Admits(c, audience.Starter(a.Run.Start.StartedBy()), usableBy(c, a.Run.Owner()))
+}
+
+// usableBy reports whether a caller may see, answer and stop a run of an owner.
+func usableBy(c generators.Caller, owner string) bool {
+	return c.ID != "" && (c.ID == owner || usesAllRuns(c))
+}
+
+// usesAllRuns reports whether a caller sees, answers and stops the runs of all
+// owners.
+func usesAllRuns(c generators.Caller) bool { return c.ID != "" && c.HasRole(generators.RoleOperator) }
+
+// ownedBy returns the owner whose runs a caller lists; empty for all.
+func ownedBy(c generators.Caller) string {
+	if usesAllRuns(c) {
+		return ""
+	}
+	return c.ID
+}
+
+// nameOfOwner returns what people call the owner of a run.
+func nameOfOwner(started runlog.Started, adopter *generators.Caller) string {
+	c := adopter
+	if c == nil {
+		c = started.Caller
+	}
+	if c == nil {
+		return callers.Describe(started.Owner, "")
+	}
+	return callers.Describe(c.ID, c.Name)
+}
+
+// supervisorOf returns what decides about a photon; nil if nothing does.
+func (c *core) supervisorOf(p *generators.Photon) Supervisor {
+	if c.supervisor == nil || p == nil || p.Options().Definition == nil {
+		return nil
+	}
+	return c.supervisor
+}
+
+// recordedArguments returns what the log keeps of a run's arguments.
+func (c *core) recordedArguments(p *generators.Photon, args json.RawMessage) json.RawMessage {
+	if s := c.supervisorOf(p); s != nil {
+		return s.RecordedArguments(p, args)
+	}
+	return args
+}
+
+// askPolicy returns what the runs of a photon may ask.
+func (c *core) askPolicy(p *generators.Photon) ask.Policy {
+	policy := c.policy
+	if s := c.supervisorOf(p); s != nil {
+		policy.AllowSecrets = s.AdmitsSecrets(p)
+	}
+	return policy
 }

@@ -12,10 +12,9 @@ import (
 	"github.com/photon-beam/beam/internal/runstate"
 )
 
-// applyEntry applies one entry: it updates the run's state and, if a generator
-// here waits for the entry, replies to it. Callers hold mu and apply every entry
-// once, in order. Own means that this process appended the entry: it is metered, traced and
-// audited.
+// applyEntry applies one entry: it updates the run's state and, if a generator here waits for the
+// entry, replies to it. Every entry is applied once, in order. Own means that this process
+// appended the entry: it is metered, traced and audited.
 func (r *trackedRun) applyEntry(e runlog.Entry, own bool) {
 	if e.Time.IsZero() {
 		e.Time = time.Now()
@@ -34,7 +33,7 @@ func (r *trackedRun) applyEntry(e runlog.Entry, own bool) {
 	if change.From != r.State || change.Opened != nil || change.Settled != nil || change.FellAsleep != nil || change.Woke != nil || wasQueued != r.Queued {
 		r.core.residents.recount(r)
 		r.core.watchers.Notify(r.owner())
-		r.worker.updateClock()
+		r.updateClock()
 	}
 	r.updateEviction()
 	r.wakeWaiters()
@@ -45,7 +44,7 @@ func (r *trackedRun) applyEntry(e runlog.Entry, own bool) {
 
 // entryEffects do in this process what an entry means, once it has been applied to the run's
 // state. Events, and kinds that this version doesn't know, mean nothing here: they stay in the
-// log, and followers receive them. Callers hold the run's mu.
+// log, and followers receive them.
 type entryEffects struct {
 	*trackedRun
 	change runstate.Change

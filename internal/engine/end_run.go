@@ -17,9 +17,9 @@ import (
 // If another process has claimed the run in the meantime, the end of the
 // generator here doesn't count, but a stop or interruption still ends the run.
 //
-// If the log can't record the end now, endRun returns the error of a generator's
-// end so that the worker can retry. Any other end stops the generator, and is
-// recorded in the background as soon as possible. Callers hold mu.
+// If the log can't record the end now, endRun returns the error of a generator's end so that the
+// worker can retry. Any other end stops the generator, and is recorded in the background as soon
+// as possible.
 func (r *trackedRun) endRun(f runlog.Finished) error {
 	f.TimeSpent, f.Error = ask.Millis(r.clock.elapsed()), truncateText(f.Error)
 	f.RecognizeUnanswered()
@@ -37,8 +37,7 @@ func (r *trackedRun) endRun(f runlog.Finished) error {
 	return err
 }
 
-// tryRecordEnd records the end of a run, unless that became obsolete. Callers hold
-// mu.
+// tryRecordEnd records the end of a run, unless that became obsolete.
 func (r *trackedRun) tryRecordEnd(f runlog.Finished) error {
 	// The end is recorded even if the request for it has been canceled.
 	ctx := context.WithoutCancel(r.core.ctx)
@@ -47,7 +46,7 @@ func (r *trackedRun) tryRecordEnd(f runlog.Finished) error {
 		return err
 	}
 	if r.worker != nil {
-		r.worker.dropUnrecordedAsks()
+		r.worker.batch.dropAsks()
 	}
 	for {
 		if journal.IsGeneratorEnd(f) && r.Epoch > epoch {
@@ -71,7 +70,7 @@ func endEntries(r *runstate.Run, f runlog.Finished) []runlog.Entry {
 	return append(entries, runlog.NewEntry(runlog.KindFinished, f))
 }
 
-// stopRun ends a run on a caller's request, which came from a surface.
+// stopRun ends a run on a caller's request, which came from a surface. It takes mu.
 func (r *trackedRun) stopRun(caller generators.Caller, surface string) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -81,8 +80,8 @@ func (r *trackedRun) stopRun(caller generators.Caller, surface string) error {
 	return r.endRun(runlog.Finished{Status: runlog.Stopped, Surface: surface, By: r.nameOfOther(&caller)})
 }
 
-// suspendOrInterrupt suspends a durable run and ends any other as interrupted,
-// because the engine is closing.
+// suspendOrInterrupt suspends a durable run and ends any other as interrupted, because the engine
+// is closing. It takes mu.
 func (r *trackedRun) suspendOrInterrupt() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -102,8 +101,8 @@ func (r *trackedRun) suspendOrInterrupt() error {
 	return nil
 }
 
-// stopGenerator detaches the worker and asks its generator to return. Whatever the
-// generator still yields is ignored. Callers hold mu.
+// stopGenerator detaches the worker and asks its generator to return. Whatever the generator
+// still yields is ignored.
 func (r *trackedRun) stopGenerator(cause error) {
 	if r.worker == nil {
 		return
@@ -117,7 +116,7 @@ func (r *trackedRun) stopGenerator(cause error) {
 	r.detachWorker()
 }
 
-// detachWorker lets the run go on without its worker. Callers hold mu.
+// detachWorker lets the run go on without its worker.
 func (r *trackedRun) detachWorker() {
 	r.worker = nil
 	r.clock.stop()
@@ -129,9 +128,9 @@ const maxTextBytes = 4 << 10
 
 func truncateText(text string) string { return humanize.TruncateBytes(text, maxTextBytes, " …") }
 
-// recordEndLater records the end of a run in the background as soon as possible. Its
-// generator has been stopped. If the engine closes before that, the next process
-// resumes the run or marks it interrupted. Callers hold mu.
+// recordEndLater records the end of a run in the background as soon as possible. Its generator
+// has been stopped. If the engine closes before that, the next process resumes the run or marks
+// it interrupted.
 func (r *trackedRun) recordEndLater(f runlog.Finished) {
 	if r.endPending {
 		return
@@ -155,4 +154,67 @@ func interruption(r *runstate.Run, happened string) runlog.Finished {
 		when = "before this began"
 	}
 	return runlog.Finished{Status: runlog.Interrupted, Error: "Beam was " + happened + " " + when}
+}
+
+// An unansweredError is the error of a question that was settled without an answer. It
+// tells which question ended a run, however the generator wrapped the error.
+type unansweredError struct {
+	error
+	askSeq uint64
+	detail string // why nobody could be asked, or what was wrong with the answers
+	by     string // who declined or dismissed it, if that isn't the run's owner
+}
+
+func (e *unansweredError) Unwrap() error { return e.error }
+
+// unansweredEnd returns the end of a run whose generator returned the error of a question without
+// an answer. It reports false for other errors.
+func (w *worker) unansweredEnd(err error) (f runlog.Finished, ok bool) {
+	cause := err
+	var e *unansweredError
+	if errors.As(err, &e) {
+		cause = e
+	}
+	for _, u := range runlog.UnansweredErrors {
+		if !errors.Is(cause, u.Err) {
+			continue
+		}
+		f.Status, f.Ask = runlog.Unanswered, &runlog.UnansweredAsk{Reason: u.Reason}
+		if text := err.Error(); text != cause.Error() || e == nil && err != u.Err {
+			f.Error = w.secrets.Text(text)
+		}
+		if e != nil {
+			f.Ask.Seq, f.Ask.Detail, f.By = e.askSeq, truncateText(e.detail), e.by
+			f.Ask.Message = w.questionMessage(e.askSeq)
+		}
+		return f, true
+	}
+	return f, false
+}
+
+// questionMessage returns the message of a question as people saw it, with secrets masked; empty
+// if the log can't be read for good.
+func (w *worker) questionMessage(seq uint64) (message string) {
+	err := w.retryTransient(func() error {
+		asked, err := w.core.readAsked(w.core.ctx, w.id, seq)
+		if err != nil {
+			return err
+		}
+		q := asked.Question
+		if q.Kind == ask.KindSample {
+			version, err := readApproved(w.core.ctx, w.core.files, w.id, seq)
+			if err != nil {
+				return err
+			}
+			if version != nil {
+				q = runlog.Revise(q, version)
+			}
+		}
+		message = truncateText(q.Message)
+		return nil
+	})
+	if err != nil {
+		w.core.logger.Error("reading the question that ended a run", "run", w.id, "err", err)
+	}
+	return message
 }

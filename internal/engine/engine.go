@@ -9,10 +9,17 @@ package engine
 import (
 	"context"
 	"errors"
+	"fmt"
+	"slices"
 	"time"
 
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/audit"
+	"github.com/photon-beam/beam/internal/budget"
+	"github.com/photon-beam/beam/internal/engine/journal"
+	"github.com/photon-beam/beam/internal/engine/retention"
+	"github.com/photon-beam/beam/internal/runlog"
+	"github.com/photon-beam/beam/internal/runlog/blob"
 )
 
 // An Engine runs photons. Its methods may be called from several goroutines.
@@ -98,3 +105,134 @@ func (e *Engine) waitForGenerators(ctx context.Context) error {
 		return errors.New("some tools did not stop in time")
 	}
 }
+
+// Budgets returns the budgets that the engine keeps, for metrics.
+func (e *Engine) Budgets() []*budget.Budget {
+	return []*budget.Budget{e.residents.working, e.uploads, e.disk}
+}
+
+// The errors of the engine's methods. Their texts are for people.
+var (
+	ErrPhotonNotFound       = errors.New("there is no such photon")
+	ErrRunNotFound          = errors.New("there is no such run")
+	ErrAskNotFound          = errors.New("there is no such question")
+	ErrForbidden            = errors.New("this belongs to another user")
+	ErrOthersAnswer         = errors.New("this question is for others to answer") // see [OthersAnswerError]
+	ErrSettled              = journal.ErrSettled
+	ErrIdempotencyKeyReused = errors.New("the idempotency key has been used for another request")
+	ErrTooManyRuns          = errors.New("too many runs are in progress; stop some first")
+	ErrRunEnded             = errors.New("this run has ended")
+	ErrRunNotEnded          = errors.New("this run has not ended; stop it first")
+	ErrRunInUse             = errors.New("someone is reading this run; try again later")
+	ErrClosing              = errors.New("no new runs are accepted, because Beam is shutting down")
+	ErrDeletionPaused       = retention.ErrPaused // see [Engine.PauseDeletion]
+)
+
+// IsTransient reports whether an append or answer that failed with err may succeed later.
+func IsTransient(err error) bool {
+	return errors.Is(err, budget.ErrExceeded) || errors.Is(err, runlog.ErrDiskFull) || errors.Is(err, runlog.ErrUnavailable) || errors.Is(err, runlog.ErrUncertain)
+}
+
+// A toolError is an error that the tool's code caused. Its text is for people.
+type toolError struct{ text string }
+
+func (e *toolError) Error() string { return e.text }
+
+func toolErrorf(format string, args ...any) error { return &toolError{fmt.Sprintf(format, args...)} }
+
+// An unreadableLogError means that a log could be read but not decoded.
+type unreadableLogError struct{ error }
+
+func (e unreadableLogError) Unwrap() error { return e.error }
+
+// isUnrecoverable reports whether a run's history is lost, so that no later attempt
+// can resume the run.
+func isUnrecoverable(err error) bool {
+	var unreadable unreadableLogError
+	return errors.As(err, &unreadable) || errors.Is(err, blob.ErrNotFound) || errors.Is(err, blob.ErrChanged) || errors.Is(err, runlog.ErrNotFound)
+}
+
+// SetIdleTimeout stops a run after a time in which nobody followed or answered it.
+// It is for a surface whose client has left the run with an open question and
+// may not come back: a question otherwise waits for days. Calling the method
+// again replaces the timeout; [Engine.ClearIdleTimeout] and the run's end remove
+// it.
+//
+// An answer from any surface restarts the timeout. A run that is being followed,
+// by a loop over [Engine.Follow] or a [Waiter], is not stopped: when the timeout
+// expires, it restarts.
+//
+// Only runs with a timeout have a timer. The timeout isn't recorded: after a
+// restart, a durable run has none until it is set again. Setting the timeout of
+// a run that has ended, or while the engine is closing, does nothing. The error
+// is [ErrRunNotFound] or [ErrForbidden].
+func (e *Engine) SetIdleTimeout(caller generators.Caller, id string, timeout time.Duration) error {
+	r, err := e.findRun(caller, id)
+	if err != nil {
+		return err
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.idle.stop()
+	if !r.State.Ended() && e.acceptCtx.Err() == nil {
+		r.idle.start(timeout, r.stopIfIdle)
+	}
+	return nil
+}
+
+// ClearIdleTimeout removes the timeout that [Engine.SetIdleTimeout] has set, if
+// any. The error is [ErrRunNotFound] or [ErrForbidden].
+func (e *Engine) ClearIdleTimeout(caller generators.Caller, id string) error {
+	r, err := e.findRun(caller, id)
+	if err != nil {
+		return err
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.idle.stop()
+	return nil
+}
+
+// Photons returns the photons that a caller may see and start, in the order of their
+// names.
+func (e *Engine) Photons(caller generators.Caller) []*generators.Photon {
+	return slices.DeleteFunc(e.photons.All(), func(p *generators.Photon) bool { return !e.allows(p, caller) })
+}
+
+// LookupPhoton returns the photon of a name, if there is one that the caller may see
+// and start.
+func (e *Engine) LookupPhoton(caller generators.Caller, name string) (*generators.Photon, bool) {
+	p, ok := e.photons.Lookup(name)
+	if !ok || !e.allows(p, caller) {
+		return nil, false
+	}
+	return p, true
+}
+
+// allows reports whether a caller may see and start a photon. Nobody may whose
+// permission can't be determined because the photon's code panics.
+func (e *Engine) allows(p *generators.Photon, caller generators.Caller) (ok bool) {
+	if e.offers != nil && !e.offers(p.Name()) {
+		return false
+	}
+	allow := p.Options().Allow
+	if allow == nil || e.allowAll {
+		return true
+	}
+	defer func() {
+		if v := recover(); v != nil {
+			e.logger.Error("a photon's Allow panicked", "photon", p.Name(), "panic", fmt.Sprint(v))
+			ok = false
+		}
+	}()
+	return allow(caller) == nil
+}
+
+// OnSample sets a function that is called with the id of each question to a model that a
+// run asks from now on. It must not block. OnSample must be called before
+// [Engine.Recover].
+func (e *Engine) OnSample(f func(askID string)) { e.onSample = f }
+
+// OnAsk sets a function that is called with the id of each question that a run asks from now
+// on. It must not block, nor call the engine. OnAsk must be called before [Engine.Recover].
+func (e *Engine) OnAsk(f func(askID string)) { e.onAsk = f }

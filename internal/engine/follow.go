@@ -51,7 +51,8 @@ func (x reader) readEntries(r *trackedRun, batches iter.Seq2[[]runlog.Entry, err
 // told next that the step begins again.
 //
 // It waits until the lists reflect what is in the log: code that appends holds mu until they do.
-// So a client that has seen a run end in its stream doesn't find it unfinished in a list.
+// So a client that has seen a run end in its stream doesn't find it unfinished in a list. It
+// takes mu.
 func (r *trackedRun) skipSuperseded(batch []runlog.Entry) []runlog.Entry {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -119,14 +120,27 @@ func (x reader) RemoveWaiter(id string, w Waiter) {
 	}
 }
 
-// wakeWaiters wakes and removes all waiters. Callers hold mu.
-func (r *trackedRun) wakeWaiters() {
-	for _, w := range r.waiters {
-		w.Wake()
+type panicsKey struct{}
+
+// WithPanics returns a context with which [Engine.Follow] and [Engine.Read] tell operators what
+// a tool panicked with, and where. Others, and those who read to pass on what they read, such as
+// to MCP clients, are told only that it panicked.
+func WithPanics(ctx context.Context) context.Context {
+	return context.WithValue(ctx, panicsKey{}, true)
+}
+
+// seesPanics reports whether a reader is told of them.
+func seesPanics(ctx context.Context, c generators.Caller) bool {
+	return ctx.Value(panicsKey{}) != nil && usesAllRuns(c)
+}
+
+// hidePanic returns a batch without what the run's tool panicked with.
+func hidePanic(batch []runlog.Entry) []runlog.Entry {
+	n := len(batch) - 1
+	if n < 0 || batch[n].Kind != runlog.KindFinished {
+		return batch
 	}
-	if len(r.waiters) > 0 {
-		r.core.followers.Add(-int64(len(r.waiters)))
-		r.waiters = nil
-		r.updatePin()
-	}
+	batch = slices.Clone(batch)
+	batch[n] = batch[n].WithoutPanic()
+	return batch
 }

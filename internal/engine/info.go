@@ -4,7 +4,9 @@ import (
 	"cmp"
 	"time"
 
+	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/cleantext"
+	"github.com/photon-beam/beam/internal/engine/schedule"
 	"github.com/photon-beam/beam/internal/runlog"
 	"github.com/photon-beam/beam/internal/runstate"
 )
@@ -121,15 +123,6 @@ func (i *Info) Pause() string {
 	return i.PausedFor
 }
 
-// info returns what lists show, without the open questions. Callers hold mu.
-func (r *trackedRun) info() Info {
-	i := r.core.describe(r.id, &r.Run)
-	if w := r.worker; w != nil && len(w.pauses) > 0 && r.State == Running {
-		i.PausedFor = *w.pauses[0]
-	}
-	return i
-}
-
 // describe returns what lists show of a run, without the open questions.
 func (c *core) describe(id string, r *runstate.Run) Info {
 	s := &r.Start
@@ -146,4 +139,32 @@ func (c *core) describe(id string, r *runstate.Run) Info {
 		i.RetainedUntil = c.keeper.Until(id, r)
 	}
 	return i
+}
+
+// Info returns one run, with its open questions. The error is [ErrRunNotFound],
+// [ErrForbidden], or the log's.
+func (x reader) Info(caller generators.Caller, id string) (Info, error) {
+	r, err := x.findRun(caller, id)
+	if err != nil {
+		return Info{}, err
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	info := r.info()
+	for _, a := range r.Asks {
+		o, err := x.describeOpen(x.generatorCtx, r, a, caller)
+		if err != nil {
+			return info, err
+		}
+		info.Asks = append(info.Asks, o)
+	}
+	return info, nil
+}
+
+// nextWake returns when the first of a run's sleeps in progress ends; zero if there is none.
+func nextWake(r *runstate.Run) (first time.Time) {
+	for _, s := range r.Sleeps {
+		first = schedule.Earliest(first, s.Until)
+	}
+	return first
 }

@@ -1,45 +1,41 @@
 package engine
 
 import (
-	"context"
 	"slices"
 	"time"
 
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/engine/mask"
 	"github.com/photon-beam/beam/internal/engine/replay"
 	"github.com/photon-beam/beam/internal/runlog"
 	"github.com/photon-beam/beam/internal/runlog/blob"
 )
 
-// recordEvent records one event. It returns false if the generator must end.
+// recordEvent records one event. It returns false if the generator must end. It takes mu.
 func (w *worker) recordEvent(e generators.Event) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.worker != w {
 		return false
 	}
-	err := w.checkLimits()
+	err := w.core.limits.check(w.trackedRun, &w.batch)
 	if err == nil {
-		err = w.recordByKind(e)
+		switch e := e.(type) {
+		case *generators.Call:
+			err = w.handleCall(e)
+		case *generators.Stepped:
+			err = w.recordStep(e)
+		case *generators.Result:
+			err = w.completeRun(e)
+		default:
+			err = w.queueEvent(e)
+		}
 	}
-	if err == nil {
-		return true
+	if err != nil {
+		w.endOnRecordError(err)
 	}
-	w.endOnRecordError(err)
-	return false
-}
-
-func (w *worker) recordByKind(e generators.Event) error {
-	switch e := e.(type) {
-	case *generators.Call:
-		return w.handleCall(e)
-	case *generators.Stepped:
-		return w.recordStep(e)
-	case *generators.Result:
-		return w.completeRun(e)
-	}
-	return w.queueEvent(e)
+	return err == nil
 }
 
 // recordStep records a step's outcome. Until then, the step counts as running. The
@@ -52,7 +48,7 @@ func (w *worker) recordStep(e *generators.Stepped) error {
 	}
 	step := w.runningSteps[i]
 	entry := runlog.NewEntry(runlog.KindStepped, runlog.Stepped{
-		Key: w.secrets.Key(e.Key), GivenKey: w.givenKey(step.call), Value: e.Value, Error: e.Error, TimeSpent: ask.Millis(w.clock.elapsed()),
+		Key: w.secrets.Key(e.Key), GivenKey: givenKey(step.call, w.secrets), Value: e.Value, Error: e.Error, TimeSpent: ask.Millis(w.clock.elapsed()),
 	}).From(step.goroutine)
 	if err := w.flushAndAppendRetrying(entry); err != nil {
 		return err
@@ -101,34 +97,37 @@ func (w *worker) supersedeAttempt(goroutine string, c *generators.Call, failed b
 	return w.queueEntry(runlog.NewEntry(runlog.KindRepeated, runlog.Repeated{Key: key, Failed: failed, Superseded: a.Events}).From(goroutine))
 }
 
-// stepOf returns the key of the step that a goroutine runs, or "".
-func (w *worker) stepOf(goroutine string) string {
-	for _, s := range slices.Backward(w.runningSteps) {
+// runningSteps are the steps without an outcome, in the order in which they began.
+type runningSteps []runningStep
+
+// of returns the key of the step that a goroutine runs, or "".
+func (s runningSteps) of(goroutine string) string {
+	for _, s := range slices.Backward(s) {
 		if s.goroutine == goroutine && !s.failed {
-			return w.secrets.Key(s.call.Key)
+			return s.call.Key
 		}
 	}
 	return ""
 }
 
-// givenKey returns the key of a call as the generator gave it, or "" if that is its key.
-func (w *worker) givenKey(c *generators.Call) string {
+// givenKey returns the key of a call as the generator gave it, with secrets masked, or "" if that
+// is its key.
+func givenKey(c *generators.Call, secrets mask.Secrets) string {
 	if c.GivenKey == c.Key {
 		return ""
 	}
-	return w.secrets.Key(c.GivenKey)
+	return secrets.Key(c.GivenKey)
 }
 
-// checkLimits returns an error if the run has exceeded a limit of what it may write.
-func (w *worker) checkLimits() error {
-	limits := w.core.limits
+// check returns an error if a run with a batch has exceeded a limit of what it may write.
+func (l *Limits) check(r *trackedRun, b *batch) error {
 	switch {
-	case w.Events+len(w.batch.entries) > limits.MaxEvents:
-		return toolErrorf("the tool exceeded the limit of %d events per run", limits.MaxEvents)
-	case w.Bytes+int64(w.batch.bytes) > limits.MaxLogBytes:
-		return toolErrorf("the tool exceeded the limit of %d bytes per run, not counting artifacts", limits.MaxLogBytes)
-	case w.Files.Bytes() > limits.MaxBlobBytes:
-		return toolErrorf("the tool exceeded the limit of %d bytes of artifacts and files per run", limits.MaxBlobBytes)
+	case r.Events+len(b.entries) > l.MaxEvents:
+		return toolErrorf("the tool exceeded the limit of %d events per run", l.MaxEvents)
+	case r.Bytes+int64(b.bytes) > l.MaxLogBytes:
+		return toolErrorf("the tool exceeded the limit of %d bytes per run, not counting artifacts", l.MaxLogBytes)
+	case r.Files.Bytes() > l.MaxBlobBytes:
+		return toolErrorf("the tool exceeded the limit of %d bytes of artifacts and files per run", l.MaxBlobBytes)
 	}
 	return nil
 }
@@ -157,7 +156,7 @@ func (w *worker) handleCall(c *generators.Call) error {
 	if err != nil {
 		return err
 	}
-	if err := w.askPolicy().Admit(q, len(w.Asks), counts.Asks); err != nil {
+	if err := w.core.askPolicy(w.photon).Admit(q, len(w.Asks), counts.Asks); err != nil {
 		c.Settle(generators.Reply{Err: err})
 		return nil
 	}
@@ -170,7 +169,7 @@ func (w *worker) recordAsk(c *generators.Call, q *ask.Question) error {
 	q = runlog.ShownQuestion(q)
 	c.Question = q // as surfaces show it; nobody else has seen the call yet
 	asked := runlog.Asked{
-		Key: w.secrets.Key(c.Key), GivenKey: w.givenKey(c), Question: q, More: c.More,
+		Key: w.secrets.Key(c.Key), GivenKey: givenKey(c, w.secrets), Question: q, More: c.More,
 		Deadline: deadlineAfter(w.core.policy.TimeoutOf(q)), TimeSpent: ask.Millis(w.clock.elapsed()),
 		Evidence: runlog.DigestEvidence(q.Evidence), Masked: masked, Lost: w.endsWithProcess(),
 	}
@@ -184,48 +183,9 @@ func (w *worker) recordAsk(c *generators.Call, q *ask.Question) error {
 		return err
 	}
 	if answer != nil {
-		w.answerAgain(c, *answer)
+		questions{w.core}.answerAgain(w.trackedRun, w.askOf(c), *answer)
 	}
 	return w.withdrawUnanswerable(c)
-}
-
-// A worker appends events other than calls in batches. It flushes a batch at once
-// if it hasn't flushed one within flushInterval, otherwise when the interval ends
-// or the batch has maxBatchBytes.
-const (
-	flushInterval = 16 * time.Millisecond
-	maxBatchBytes = 64 << 10
-)
-
-// A batch holds the entries that a worker has yet to append.
-type batch struct {
-	entries   []runlog.Entry
-	bytes     int
-	flushedAt time.Time
-	timer     *time.Timer
-}
-
-// removeFirst removes the first n entries, which are recorded.
-func (b *batch) removeFirst(n int) {
-	rest := b.entries[min(n, len(b.entries)):]
-	b.discard()
-	for _, e := range rest {
-		b.add(e)
-	}
-}
-
-func (b *batch) add(e runlog.Entry) {
-	b.entries = append(b.entries, e)
-	b.bytes += len(e.Data)
-}
-
-// discard empties the batch without appending it.
-func (b *batch) discard() {
-	b.entries, b.bytes = nil, 0
-	if b.timer != nil {
-		b.timer.Stop()
-		b.timer = nil
-	}
 }
 
 // queueEvent adds an event that surfaces show to the batch, unless it is a
@@ -236,9 +196,9 @@ func (w *worker) queueEvent(e generators.Event) error {
 	}
 	e = runlog.ShownEvent(e)
 	goroutine := w.generator.Goroutine()
-	y := replay.Yielded{Event: e, Goroutine: goroutine, Step: w.stepOf(goroutine)}
+	y := replay.Yielded{Event: e, Goroutine: goroutine, Step: w.secrets.Key(w.runningSteps.of(goroutine))}
 	if w.history.HasEvents() {
-		form, err := w.recordedForm(e)
+		form, err := recordedForm(e, w.secrets)
 		if err != nil {
 			return err
 		}
@@ -264,11 +224,11 @@ func (w *worker) queueEvent(e generators.Event) error {
 	return w.queueEntry(runlog.Entry{Kind: runlog.Kind(kind), Data: w.secrets.JSON(data), Time: time.Now(), Goroutine: y.Goroutine, Step: y.Step})
 }
 
-// recordedForm returns an event as the log would have it. The body of a large artifact is
-// not stored.
-func (w *worker) recordedForm(e generators.Event) (replay.Form, error) {
+// recordedForm returns an event as the log would have it, with secrets masked. The body of a large
+// artifact is not stored.
+func recordedForm(e generators.Event, secrets mask.Secrets) (replay.Form, error) {
 	if a, ok := e.(*generators.Artifact); ok {
-		stored := *w.secrets.Artifact(a)
+		stored := *secrets.Artifact(a)
 		stored.Title, stored.Size = truncateText(stored.Title), int64(len(stored.Body))
 		if len(stored.Body) > maxInlineArtifact {
 			stored.Digest, stored.Body = blob.Digest(stored.Body), nil
@@ -276,54 +236,31 @@ func (w *worker) recordedForm(e generators.Event) (replay.Form, error) {
 		e = &stored
 	}
 	kind, data, err := generators.Encode(e)
-	return replay.NewForm(kind, w.secrets.JSON(data)), err
+	return replay.NewForm(kind, secrets.JSON(data)), err
 }
 
-// queueEntry adds an entry to the batch, and flushes it if it is due.
-func (w *worker) queueEntry(e runlog.Entry) error {
-	b := &w.batch
-	b.add(e)
-	wait := flushInterval - time.Since(b.flushedAt)
-	if wait <= 0 || b.bytes >= maxBatchBytes {
-		return w.flushAndAppendRetrying()
-	}
-	if b.timer == nil {
-		b.timer = time.AfterFunc(wait, w.flushOnTimer)
-	}
-	return nil
-}
+// earliestWake and latestWake bound the end of a sleep: JSON has no other years, and the
+// zero time is no deadline.
+var (
+	earliestWake = time.Unix(1, 0).UTC()
+	latestWake   = time.Date(9999, 12, 31, 0, 0, 0, 0, time.UTC)
+)
 
-func (w *worker) flushOnTimer() {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.worker != w {
-		return
+// recordSleep records the sleep of a call.
+func (w *worker) recordSleep(c *generators.Call) error {
+	until := c.Until.UTC().Round(0)
+	switch {
+	case w.core.skipSleeps:
+		until = time.Now().UTC().Round(0)
+	case until.Before(earliestWake):
+		until = earliestWake
+	case until.After(latestWake):
+		until = latestWake
 	}
-	w.batch.timer = nil
-	switch err := w.flushAndAppend(w.core.ctx); {
-	case IsTransient(err):
-		w.batch.timer = time.AfterFunc(retryInterval, w.flushOnTimer)
-	case err != nil:
-		w.endOnRecordError(err)
-	}
-}
-
-// flushAndAppend appends the worker's batch, if there is a worker, followed by
-// entries. If that fails, the batch keeps what it had. Callers hold mu.
-func (r *trackedRun) flushAndAppend(ctx context.Context, entries ...runlog.Entry) error {
-	if err := r.Resolve(ctx); err != nil {
-		return err
-	}
-	w := r.worker
-	if w == nil || len(w.batch.entries) == 0 {
-		return r.Append(ctx, entries...)
-	}
-	w.batch.flushedAt = time.Now()
-	n := len(w.batch.entries)
-	recorded := func() {
-		if r.worker == w { // it may have been stopped in the meantime
-			w.batch.removeFirst(n)
-		}
-	}
-	return r.AppendThen(ctx, recorded, slices.Concat(w.batch.entries, entries)...)
+	w.recordingCall = c
+	err := w.flushAndAppendRetrying(runlog.NewEntry(runlog.KindSleeping, runlog.Sleeping{
+		Key: w.secrets.Key(c.Key), GivenKey: givenKey(c, w.secrets), Until: until, TimeSpent: ask.Millis(w.clock.elapsed()),
+	}).From(w.generator.Goroutine()))
+	w.recordingCall = nil
+	return err
 }

@@ -7,12 +7,14 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/engine/replay"
 	"github.com/photon-beam/beam/internal/rawjson"
 	"github.com/photon-beam/beam/internal/runlog"
+	"github.com/photon-beam/beam/internal/runstate"
 )
 
 // replayCall replies to a call from the log, if the log has it. A recorded question
@@ -36,8 +38,8 @@ func (w *worker) replayCall(c *generators.Call) (recorded bool, err error) {
 	return true, nil
 }
 
-// findRecordedKey returns the unique key of the recorded call that a goroutine makes now with
-// a key; see [generators.Run.SetRecordedKeys].
+// findRecordedKey returns the unique key of the recorded call that a goroutine makes now with a
+// key; see [generators.Run.SetRecordedKeys]. It takes mu.
 func (w *worker) findRecordedKey(goroutine, given string) string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -115,22 +117,33 @@ func (x reader) Input(ctx context.Context, caller generators.Caller, id string) 
 }
 
 // answerAgain answers a question that was just asked as an earlier run's was, for who started
-// the run. If that isn't possible, the question is asked. Callers hold mu.
-func (w *worker) answerAgain(c *generators.Call, a ask.Answer) {
-	e, r, open := w.core, w.trackedRun, w.askOf(c)
+// the run. If that isn't possible, the question is asked.
+func (x questions) answerAgain(r *trackedRun, open *runstate.Ask, a ask.Answer) {
 	if open == nil {
 		return
 	}
-	e.workers.Go(func() {
-		err := questions{e}.AnswerShown(e.ctx, r.Start.StartedBy(), runlog.AskID(r.id, open.Seq), a, ReplaySurface, runlog.RenderedNothing)
+	x.workers.Go(func() {
+		err := x.AnswerShown(x.ctx, r.Start.StartedBy(), runlog.AskID(r.id, open.Seq), a, ReplaySurface, runlog.RenderedNothing)
 		if err == nil || errors.Is(err, ErrSettled) {
 			return
 		}
-		e.logger.Info("a recorded answer can't be given again", "run", r.id, "err", err)
+		x.logger.Info("a recorded answer can't be given again", "run", r.id, "err", err)
 		r.mu.Lock()
 		defer r.mu.Unlock()
 		if r.FindAsk(open.Seq) == open {
 			r.notifySample(open)
 		}
 	})
+}
+
+// observeReplay meters and traces the end of a replay, once. complete reports
+// whether the replay has reached every recorded call.
+func (w *worker) observeReplay(complete bool) {
+	h := w.history
+	if h == nil || w.replayObserved {
+		return
+	}
+	w.replayObserved = true
+	w.core.meter.RunReplayed(time.Since(h.ReadStarted), complete)
+	w.core.tracer.TraceReplay(w.tracedRun(), h.ReadStarted, h.LastSettled, complete)
 }

@@ -1,16 +1,16 @@
 package engine
 
 import (
+	"context"
+	"errors"
 	"runtime"
 	"sync"
+	"time"
 	"weak"
 
 	"golang.org/x/sync/singleflight"
 
-	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/budget"
-	"github.com/photon-beam/beam/internal/callers"
-	"github.com/photon-beam/beam/internal/runlog"
 )
 
 // residents finds the runs that are in memory. Each is there for as long as something holds
@@ -88,48 +88,127 @@ func (x *residents) remove(r *trackedRun) {
 	x.recount(r)
 }
 
-// updatePin keeps the run in memory if nothing else does, or no longer. Callers hold mu.
-func (r *trackedRun) updatePin() {
-	pinned := len(r.waiters) > 0 || !r.State.Ended() && (r.Queued || r.answers != nil)
-	if pinned == r.pinned {
-		return
-	}
-	r.pinned = pinned
-	x := r.core.residents
+// Running runs count as working, and against the budget of their owners, unless they are
+// inactive: they can't continue in this process, or not yet.
+
+// recount counts a run among those that work, or no longer: if it is running and active. Its owner's
+// budget counts it, too, if it was stopped while its generator has yet to return. Callers hold r.mu.
+func (x *residents) recount(r *trackedRun) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	if pinned {
-		x.pinned[r] = struct{}{}
-	} else {
-		delete(x.pinned, r)
+	works := r.State == Running && !r.inactive && !r.removed
+	if works != r.works {
+		r.works = works
+		x.workingRuns += sign(works)
+	}
+	if counts := works || r.returning; counts != r.counted {
+		r.counted = counts
+		x.working.Add(r.owner(), int64(sign(counts)))
+	}
+	if x.workingRuns == 0 && x.allIdle != nil {
+		close(x.allIdle)
+		x.allIdle = nil
 	}
 }
 
-// usableBy reports whether a caller may see, answer and stop a run of an owner.
-func usableBy(c generators.Caller, owner string) bool {
-	return c.ID != "" && (c.ID == owner || usesAllRuns(c))
+func sign(more bool) int {
+	if more {
+		return 1
+	}
+	return -1
 }
 
-// usesAllRuns reports whether a caller sees, answers and stops the runs of all
-// owners.
-func usesAllRuns(c generators.Caller) bool { return c.ID != "" && c.HasRole(generators.RoleOperator) }
-
-// ownedBy returns the owner whose runs a caller lists; empty for all.
-func ownedBy(c generators.Caller) string {
-	if usesAllRuns(c) {
-		return ""
+// changeOwner calls change, which makes another caller the owner of a run. Callers hold r.mu.
+func (x *residents) changeOwner(r *trackedRun, change func()) {
+	if r.counted {
+		r.counted = false
+		x.working.Add(r.owner(), -1)
 	}
-	return c.ID
+	change()
+	x.recount(r)
 }
 
-// nameOfOwner returns what people call the owner of a run.
-func nameOfOwner(started runlog.Started, adopter *generators.Caller) string {
-	c := adopter
-	if c == nil {
-		c = started.Caller
+// stopAccepting makes add return ErrClosing.
+func (x *residents) stopAccepting() {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.closed = true
+}
+
+// waitIdle waits until no run is working or ctx ends.
+func (x *residents) waitIdle(ctx context.Context) {
+	x.mu.Lock()
+	if x.workingRuns == 0 {
+		x.mu.Unlock()
+		return
 	}
-	if c == nil {
-		return callers.Describe(started.Owner, "")
+	if x.allIdle == nil {
+		x.allIdle = make(chan struct{})
 	}
-	return callers.Describe(c.ID, c.Name)
+	idle := x.allIdle
+	x.mu.Unlock()
+	select {
+	case <-idle:
+	case <-ctx.Done():
+	}
+}
+
+// ErrMustWait means that a run's owner has as many working runs as may be; see
+// [WithoutWaiting].
+var ErrMustWait = errors.New("the run must wait for its turn to work")
+
+type maxWaitKey struct{}
+
+// TurnWait is how long surfaces let a start or an answer wait for its turn.
+const TurnWait = 2 * time.Second
+
+// WithMaxWait returns a context with which [Engine.Start] and [Engine.AnswerShown] wait for up
+// to d if too many runs of the owner work. Without it they don't wait.
+func WithMaxWait(ctx context.Context, d time.Duration) context.Context {
+	return context.WithValue(ctx, maxWaitKey{}, d)
+}
+
+// WithoutWaiting returns a context with which [Engine.Start] and [Engine.AnswerShown] return
+// [ErrMustWait] if too many runs of the owner work, which doesn't count as a refusal. It is
+// for who reads messages one after the other, as MCP over stdio does, and tries again
+// elsewhere.
+func WithoutWaiting(ctx context.Context) context.Context { return WithMaxWait(ctx, -1) }
+
+// inTurn calls try, which lets a run work, with an empty owner. If it returns ErrMustWait,
+// inTurn waits for the turn of the run's owner, and calls it again with that owner, from whose
+// budget one was taken; try counts the run as that one, or gives it back. The error is that
+// of try, or a [*budget.ExceededError].
+func (x *residents) inTurn(ctx context.Context, r *trackedRun, try func(takenFrom string) error) error {
+	err := try("")
+	maxWait, _ := ctx.Value(maxWaitKey{}).(time.Duration)
+	for errors.Is(err, ErrMustWait) && maxWait >= 0 { // again only if the run has another owner by then
+		owner := r.owner()
+		if err := x.working.TakeInTurn(ctx, owner, maxWait); err != nil {
+			return err
+		}
+		err = try(owner)
+	}
+	return err
+}
+
+// countTaken counts a run as the one that was taken from an owner's budget, if any, until
+// recount is called. Callers hold r.mu.
+func (x *residents) countTaken(r *trackedRun, owner string) {
+	switch {
+	case owner == "":
+	case r.counted || r.owner() != owner: // another caller has adopted the run in the meantime
+		x.working.Add(owner, -1)
+	default:
+		r.counted = true
+	}
+}
+
+// countAhead counts a run as working that an answer would let work, until recount is
+// called. It reports whether its owner may have one more. Callers hold r.mu.
+func (x *residents) countAhead(r *trackedRun) bool {
+	if r.State != Waiting || len(r.Asks) > 1 || len(r.Sleeps) > 0 {
+		return true
+	}
+	r.counted = r.counted || x.working.TryTake(r.owner())
+	return r.counted
 }

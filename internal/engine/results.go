@@ -28,7 +28,7 @@ const (
 )
 
 // storeFile stores content that is too large for the log, as soon as that is possible. The error
-// is the tool's if its owner's disk is used up. Callers hold mu.
+// is the tool's if its owner's disk is used up.
 func (w *worker) storeFile(content []byte) (digest string, err error) {
 	err = w.retryTransient(func() error {
 		digest, err = w.Files.Store(w.core.ctx, content)
@@ -56,8 +56,8 @@ func (w *worker) storeArtifact(a *generators.Artifact) (*generators.Artifact, er
 	return &stored, err
 }
 
-// addResult adds the value with which the generator has returned to the end of its run. A
-// large one is in a file. Callers hold mu.
+// addResult adds the value with which the generator has returned to the end of its run. A large
+// one is in a file.
 func (w *worker) addResult(f *runlog.Finished, value json.RawMessage) (err error) {
 	size := int64(len(value))
 	if limit := w.core.limits.MaxArtifactBytes; size > limit {
@@ -88,7 +88,7 @@ func previewOf(value json.RawMessage) string {
 }
 
 // addContent adds to the end of a run the result that another server gave. A large one is in a
-// file. Callers hold mu.
+// file.
 func (w *worker) addContent(f *runlog.Finished) (err error) {
 	content, unkept := w.content.Result()
 	if content == nil || f.Status != runlog.Completed && f.Status != runlog.Failed && f.Status != runlog.Unanswered {
@@ -96,7 +96,7 @@ func (w *worker) addContent(f *runlog.Finished) (err error) {
 	}
 	content = w.secrets.JSON(content)
 	if unkept {
-		w.core.unkept.put(w.id, content, time.Now())
+		w.core.unkept.Put(w.id, content, time.Now())
 		return nil
 	}
 	f.ContentSize = int64(len(content))
@@ -167,7 +167,7 @@ func (x reader) Content(caller generators.Caller, id string, end *runlog.Finishe
 	}
 	switch {
 	case end.ContentBlob == "" && end.Content == nil:
-		return x.unkept.get(id, time.Now()), nil
+		return x.unkept.Get(id, time.Now()), nil
 	case end.ContentBlob == "":
 		return end.Content, nil
 	}

@@ -125,27 +125,3 @@ func (x questions) ModelReplies(run string) bool {
 	defer r.mu.Unlock()
 	return len(r.Asks) > 0 && !slices.ContainsFunc(r.Asks, func(a *runstate.Ask) bool { return !a.Calling })
 }
-
-// OnSample sets a function that is called with the id of each question to a model that a
-// run asks from now on. It must not block. OnSample must be called before
-// [Engine.Recover].
-func (e *Engine) OnSample(f func(askID string)) { e.onSample = f }
-
-// OnAsk sets a function that is called with the id of each question that a run asks from now
-// on. It must not block, nor call the engine. OnAsk must be called before [Engine.Recover].
-func (e *Engine) OnAsk(f func(askID string)) { e.onAsk = f }
-
-// notifySample calls the function of OnSample for a new question to a model, and that of
-// OnAsk for any that is new. Callers hold mu.
-func (r *trackedRun) notifySample(a *runstate.Ask) {
-	c := r.worker.waitingCall(a.Seq)
-	if c == nil || r.worker.answersAgain { // nobody is to answer it
-		return
-	}
-	if f := r.core.onAsk; f != nil {
-		f(runlog.AskID(r.id, a.Seq))
-	}
-	if f := r.core.onSample; f != nil && c.Kind == string(ask.KindSample) {
-		f(runlog.AskID(r.id, a.Seq))
-	}
-}

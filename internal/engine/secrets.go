@@ -3,9 +3,9 @@ package engine
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"sync/atomic"
 
+	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/engine/files"
 	"github.com/photon-beam/beam/internal/engine/keyring"
 	"github.com/photon-beam/beam/internal/engine/mask"
@@ -146,18 +146,33 @@ func (c *core) deleteKey(run string) error {
 	return c.keys.Delete(run)
 }
 
-// deleteKeysOfEndedRuns deletes the keys that a process left which was killed.
-func (e *Engine) deleteKeysOfEndedRuns(ctx context.Context) error {
-	runs, err := e.keys.Runs()
-	for _, id := range runs {
-		row, rowErr := e.rows.Row(ctx, id)
-		switch {
-		case errors.Is(rowErr, runlog.ErrNotFound):
-		case rowErr != nil:
-			err = errors.Join(err, rowErr)
-		case row.State.Ended():
-			err = errors.Join(err, e.deleteKey(id))
-		}
+// RecordMessage records a message that went between Beam and the client that called a run,
+// or the server whose tool the run calls. Its data must not change any more. Secrets in it
+// are masked, and of the messages of another server's tool no more is kept than its log may
+// have. If the secrets can't be known any more, no content is kept of what others send.
+func (c *core) RecordMessage(run string, o recording.Observed) {
+	r, err := c.load(run)
+	if err != nil || r.photon == nil { // then it isn't known what may be kept
+		return
 	}
-	return err
+	content := r.secretAnswers.messageMask(o.Direction)
+	if s := c.supervisorOf(r.photon); s != nil {
+		keep := s.RecordedMessages(r.photon)
+		if keep == nil {
+			return
+		}
+		masked := content
+		content = func(m json.RawMessage) json.RawMessage { return keep(masked(m)) }
+	}
+	c.messages.Add(run, o, content)
+}
+
+// Messages returns the recorded messages of a run, oldest first. The first has a greater
+// Seq than 1 if earlier ones were dropped. The error is [ErrRunNotFound], [ErrForbidden],
+// or the file system's.
+func (x reader) Messages(caller generators.Caller, run string) ([]recording.Message, error) {
+	if _, err := x.findRun(caller, run); err != nil {
+		return nil, err
+	}
+	return x.messages.Messages(run)
 }

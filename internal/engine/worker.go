@@ -14,6 +14,7 @@ import (
 	"github.com/photon-beam/beam/internal/engine/journal"
 	"github.com/photon-beam/beam/internal/engine/mask"
 	"github.com/photon-beam/beam/internal/engine/replay"
+	"github.com/photon-beam/beam/internal/humanize"
 	"github.com/photon-beam/beam/internal/recording"
 	"github.com/photon-beam/beam/internal/runaddress"
 	"github.com/photon-beam/beam/internal/runlog"
@@ -30,7 +31,7 @@ type worker struct {
 	content      *toolresult.Recorder // nil unless the photon has a definition
 	history      *replay.History      // of a resumed run; nil for a new one
 	batch        batch
-	runningSteps []runningStep
+	runningSteps runningSteps
 	calls        []*waitingCall // none twice
 	// recordingCall is the call whose question or sleep is being recorded.
 	recordingCall *generators.Call
@@ -48,9 +49,8 @@ type worker struct {
 	stopped      chan struct{}
 }
 
-// launchGenerator starts the generator and its worker. The caller is who started the
-// run, with a client that may be nil; h is the history to replay, or nil for a new run. Callers
-// hold mu.
+// launchGenerator starts the generator and its worker. The caller is who started the run, with a
+// client that may be nil; h is the history to replay, or nil for a new run.
 func (r *trackedRun) launchGenerator(caller generators.Caller, client *clientsession.Client, args json.RawMessage, h *replay.History) {
 	w := &worker{trackedRun: r, history: h}
 	ctx := clientsession.With(generators.WithCaller(r.core.generatorCtx, caller), client)
@@ -71,7 +71,7 @@ func (r *trackedRun) launchGenerator(caller generators.Caller, client *clientses
 	if h.IsDone() {
 		w.observeReplay(true) // there are no calls to replay
 	}
-	r.worker.updateClock()
+	r.updateClock()
 	r.updateEviction()
 	r.core.workers.Add(1)
 	r.drivers++
@@ -104,7 +104,7 @@ func reserveStack() {
 	runtime.KeepAlive(&frame)
 }
 
-// finishDriving ends the run if the loop over its events ended without an end.
+// finishDriving ends the run if the loop over its events ended without an end. It takes mu.
 func (w *worker) finishDriving(endSpan func(State)) {
 	defer w.core.workers.Done()
 	w.mu.Lock()
@@ -112,7 +112,7 @@ func (w *worker) finishDriving(endSpan func(State)) {
 	if w.worker == w { // the generator's goroutine has exited without returning
 		text := "the tool failed: its goroutine ended"
 		if errors.Is(context.Cause(w.generator.Context()), generators.ErrTimeLimit) {
-			text = w.timeLimitText()
+			text = timeLimitText(w.photon)
 		}
 		w.failRun(text)
 	}
@@ -153,8 +153,8 @@ func (w *worker) endOnRecordError(err error) {
 	}
 }
 
-// handleGeneratorError ends a run whose generator returned an error, panicked or
-// exceeded its time limit.
+// handleGeneratorError ends a run whose generator returned an error, panicked or exceeded its
+// time limit. It takes mu.
 func (w *worker) handleGeneratorError(err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -168,7 +168,7 @@ func (w *worker) handleGeneratorError(err error) {
 		w.finishRun(runlog.Finished{Status: runlog.Failed, Error: panicked.Error(), Panic: w.describePanic(panicked)})
 		return
 	case errors.Is(context.Cause(w.generator.Context()), generators.ErrTimeLimit):
-		text = w.timeLimitText()
+		text = timeLimitText(w.photon)
 	default:
 		if f, ok := w.unansweredEnd(err); ok {
 			w.finishRun(f)
@@ -195,8 +195,8 @@ func (w *worker) finishRun(f runlog.Finished) {
 	_ = w.retryTransient(func() error { return w.endRun(f) }) // endRun has logged the error
 }
 
-func (w *worker) timeLimitText() string {
-	return fmt.Sprintf("the tool exceeded its time limit of %s", w.photon.Options().TimeLimit)
+func timeLimitText(p *generators.Photon) string {
+	return fmt.Sprintf("the tool exceeded its time limit of %s", p.Options().TimeLimit)
 }
 
 // completeRun ends the run with the generator's result.
@@ -218,4 +218,39 @@ func (w *worker) completeRun(result *generators.Result) error {
 	}
 	w.finishRun(f)
 	return nil
+}
+
+// The sizes to which what is kept of a panic is truncated.
+const (
+	maxPanicBytes = 8 << 10
+	maxStackBytes = 32 << 10
+)
+
+// describePanic returns what operators are told of a panic, and logs it.
+func (w *worker) describePanic(p *generators.PanicError) string {
+	value, stack := w.secrets.Text(fmt.Sprint(p.Value)), w.secrets.Text(string(p.Stack))
+	w.core.logger.Error("a tool panicked", "run", w.id, "photon", w.Start.Photon, "panic", value, "stack", stack)
+	return "panic: " + humanize.TruncateBytes(value, maxPanicBytes, " …") + "\n\n" + humanize.TruncateBytes(stack, maxStackBytes, "\n…")
+}
+
+// beginPause notes that the generator waits for something that no entry tells of, and wakes who
+// follows the run, again when it ends; see package runpause.
+func (w *worker) beginPause(reason string) (end func()) {
+	w.changePauses(func() { w.pauses = append(w.pauses, &reason) })
+	return func() {
+		w.changePauses(func() {
+			w.pauses = slices.DeleteFunc(w.pauses, func(p *string) bool { return p == &reason })
+		})
+	}
+}
+
+// changePauses calls change, and wakes who follows the run. It takes mu.
+func (w *worker) changePauses(change func()) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	change()
+	if w.worker == w {
+		w.core.watchers.Notify(w.owner())
+		w.wakeWaiters()
+	}
 }

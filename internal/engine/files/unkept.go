@@ -1,4 +1,4 @@
-package engine
+package files
 
 import (
 	"encoding/json"
@@ -13,10 +13,10 @@ const (
 	maxUnkeptBytes = 64 << 20
 )
 
-// unkeptContents holds the contents of runs that must not be in the log. Its zero value
+// Unkept holds the contents of runs that must not be in the log. Its zero value
 // is empty. It may be used from several goroutines.
-type unkeptContents struct {
-	mu    sync.Mutex
+type Unkept struct {
+	mu    sync.Mutex // guards what follows
 	byRun map[string]unkeptContent
 	order []string // the runs, oldest first
 	bytes int
@@ -27,7 +27,8 @@ type unkeptContent struct {
 	until   time.Time
 }
 
-func (u *unkeptContents) put(run string, content json.RawMessage, now time.Time) {
+// Put keeps the content of a run.
+func (u *Unkept) Put(run string, content json.RawMessage, now time.Time) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	if u.byRun == nil {
@@ -42,7 +43,8 @@ func (u *unkeptContents) put(run string, content json.RawMessage, now time.Time)
 	}
 }
 
-func (u *unkeptContents) get(run string, now time.Time) json.RawMessage {
+// Get returns the content of a run; nil if it is no longer kept.
+func (u *Unkept) Get(run string, now time.Time) json.RawMessage {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	if c, ok := u.byRun[run]; ok && now.Before(c.until) {

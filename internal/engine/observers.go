@@ -2,9 +2,11 @@ package engine
 
 import (
 	"context"
+	"encoding/json"
 	"time"
 
 	"github.com/photon-beam/beam/ask"
+	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/runlog"
 )
 
@@ -64,22 +66,6 @@ type SettledAsk struct {
 	Surface string // where the answer came from; "" if the question was withdrawn
 }
 
-func (r *trackedRun) tracedRun() TracedRun {
-	return TracedRun{ID: r.id, Photon: r.Start.Photon, Surface: r.Start.Surface, Trace: r.Start.Trace}
-}
-
-// observeReplay meters and traces the end of a replay, once. complete reports
-// whether the replay has reached every recorded call.
-func (w *worker) observeReplay(complete bool) {
-	h := w.history
-	if h == nil || w.replayObserved {
-		return
-	}
-	w.replayObserved = true
-	w.core.meter.RunReplayed(time.Since(h.ReadStarted), complete)
-	w.core.tracer.TraceReplay(w.tracedRun(), h.ReadStarted, h.LastSettled, complete)
-}
-
 // noopMeter and noopTracer do nothing.
 type (
 	noopMeter  struct{}
@@ -91,15 +77,24 @@ var (
 	_ Tracer = noopTracer{}
 )
 
-func (noopMeter) EntriesAppended(int, time.Duration, error)                   {}
-func (noopMeter) RunStarted(string, string)                                   {}
-func (noopMeter) AskOpened(ask.Kind)                                          {}
-func (noopMeter) AskAnswered(ask.Action, string, time.Duration)               {}
-func (noopMeter) AskWithdrawn(runlog.WithdrawReason, time.Duration)           {}
-func (noopMeter) RunFinished(string, runlog.Finished)                         {}
-func (noopMeter) RunReplayed(time.Duration, bool)                             {}
-func (noopTracer) TraceAsk(TracedRun, SettledAsk)                             {}
-func (noopTracer) TraceReplay(TracedRun, time.Time, uint64, bool)             {}
+func (noopMeter) EntriesAppended(int, time.Duration, error) {}
+
+func (noopMeter) RunStarted(string, string) {}
+
+func (noopMeter) AskOpened(ask.Kind) {}
+
+func (noopMeter) AskAnswered(ask.Action, string, time.Duration) {}
+
+func (noopMeter) AskWithdrawn(runlog.WithdrawReason, time.Duration) {}
+
+func (noopMeter) RunFinished(string, runlog.Finished) {}
+
+func (noopMeter) RunReplayed(time.Duration, bool) {}
+
+func (noopTracer) TraceAsk(TracedRun, SettledAsk) {}
+
+func (noopTracer) TraceReplay(TracedRun, time.Time, uint64, bool) {}
+
 func (noopTracer) TraceAnswer(context.Context, TracedRun, uint64) func(error) { return func(error) {} }
 
 func (noopTracer) TraceStart(context.Context, TracedRun) (*runlog.Trace, func(error)) {
@@ -108,4 +103,38 @@ func (noopTracer) TraceStart(context.Context, TracedRun) (*runlog.Trace, func(er
 
 func (noopTracer) TraceGenerator(ctx context.Context, _ TracedRun) (context.Context, func(State)) {
 	return ctx, func(State) {}
+}
+
+// A Supervisor decides what holds for the runs of photons that call another server's
+// tools, those with a definition. The engine calls its methods from several goroutines,
+// sometimes with a run's lock held: they must return quickly and must not call the
+// engine.
+type Supervisor interface {
+	// RecordedArguments returns what the log keeps of a run's arguments: the arguments
+	// themselves, or a JSON text in their place.
+	RecordedArguments(p *generators.Photon, args json.RawMessage) json.RawMessage
+	// RecordedMessages returns what is kept of the messages of a run: a function that returns a
+	// message itself, or a JSON text in its place; nil if nothing is. It is called for each
+	// message, and the function later.
+	RecordedMessages(p *generators.Photon) func(message json.RawMessage) json.RawMessage
+	// AdmitsSecrets reports whether forms may have fields for secrets.
+	AdmitsSecrets(p *generators.Photon) bool
+	// AskSettled is called when a question is settled.
+	AskSettled(a SupervisedAsk)
+}
+
+// A SupervisedAsk is a question that was settled.
+type SupervisedAsk struct {
+	ID       string
+	Run      string
+	Photon   *generators.Photon
+	Owner    generators.Caller // whose run it is
+	Question *ask.Question     // nil if it can't be read
+	AskedAt  time.Time
+	// Outcome is the answer's action, or why the question was withdrawn. Surface and By
+	// say where the answer came from and who gave it, and AnswerBytes how large it is.
+	Outcome     string
+	Surface     string
+	By          *generators.Caller
+	AnswerBytes int
 }
