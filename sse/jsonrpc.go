@@ -3,8 +3,6 @@ package sse
 import (
 	"bytes"
 	"context"
-	"encoding/json"
-	"io"
 
 	"github.com/mark3labs/mcp-go/mcp"
 
@@ -24,18 +22,8 @@ type JSONRPCRun struct {
 	PhotonName string
 	// Photon is the run's photon; nil if it is no longer registered.
 	Photon *generators.Photon
-	// BaseURL begins the URLs in messages, as in "http://127.0.0.1:3008".
-	BaseURL string
-	// OpenArtifact opens the artifact with an ordinal. Its body is in the
-	// artifact or in the reader, which the renderer closes.
-	OpenArtifact func(ctx context.Context, seq uint64) (*generators.Artifact, io.ReadCloser, error)
-	// ApprovedSample returns the version of a question's request to a model that was
-	// approved last, if that isn't the one that was asked.
-	ApprovedSample func(askID string) *ask.SampleRequest
-	// Content returns the result that another server gave; nil if there is none.
-	Content func(end *runlog.Finished) (json.RawMessage, error)
-	// OpenResult opens a large result, as JSON.
-	OpenResult func(end *runlog.Finished) (io.ReadCloser, error)
+	// Source gives what the log only refers to.
+	Source message.Source
 	// Excludes returns who may answer a question if the reader may not, and otherwise "".
 	// Nil means that the reader may answer all.
 	Excludes func(*ask.Question) string
@@ -79,7 +67,7 @@ func NewJSONRPCRenderer(ctx context.Context, run JSONRPCRun, after uint64) *JSON
 	}
 	return &JSONRPCRenderer{ctx: ctx, after: after, excludes: run.Excludes, excluded: map[uint64]bool{}, samples: map[uint64]*sentSample{}, translator: message.Translator{
 		Client: allCapabilities, Photon: run.Photon, RunID: run.ID,
-		ProgressToken: message.StringID(run.ID), Annotated: true, Source: runSource{run},
+		ProgressToken: message.StringID(run.ID), Annotated: true, Source: run.Source,
 	}}
 }
 
@@ -95,38 +83,6 @@ var allCapabilities = &message.Client{
 		}{},
 	},
 	LogLevel: message.SeverityDebug,
-}
-
-// runSource is a run as a [message.Source].
-type runSource struct{ run JSONRPCRun }
-
-var _ message.Source = runSource{}
-
-func (s runSource) PageBaseURL() (string, error) { return s.run.BaseURL, nil }
-
-func (s runSource) OpenArtifact(ctx context.Context, seq uint64) (*generators.Artifact, io.ReadCloser, error) {
-	return s.run.OpenArtifact(ctx, seq)
-}
-
-// ApprovedSample implements [message.Source].
-func (s runSource) ApprovedSample(askID string) (*ask.SampleRequest, error) {
-	if s.run.ApprovedSample == nil {
-		return nil, nil
-	}
-	return s.run.ApprovedSample(askID), nil
-}
-
-// Content implements [message.Source].
-func (s runSource) Content(end *runlog.Finished) (json.RawMessage, error) {
-	if s.run.Content == nil {
-		return end.Content, nil
-	}
-	return s.run.Content(end)
-}
-
-// OpenResult implements [message.Source].
-func (s runSource) OpenResult(end *runlog.Finished) (io.ReadCloser, error) {
-	return s.run.OpenResult(end)
 }
 
 // Render implements [Renderer].

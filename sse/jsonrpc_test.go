@@ -2,9 +2,7 @@ package sse_test
 
 import (
 	"bytes"
-	"context"
 	"flag"
-	"io"
 	"os"
 	"reflect"
 	"slices"
@@ -49,13 +47,7 @@ func TestWireTranscript(t *testing.T) {
 
 // transcriptRun is the run of the transcript: its artifacts are in its entries.
 func transcriptRun(entries []runlog.Entry) sse.JSONRPCRun {
-	return sse.JSONRPCRun{
-		ID: "7f3c", PhotonName: "tool", BaseURL: "http://127.0.0.1:3008",
-		OpenArtifact: func(_ context.Context, seq uint64) (*generators.Artifact, io.ReadCloser, error) {
-			a, err := runlog.Decode[generators.Artifact](entries[seq-1])
-			return &a, nil, err
-		},
-	}
+	return sse.JSONRPCRun{ID: "7f3c", PhotonName: "tool", Source: source{base: "http://127.0.0.1:3008", entries: entries}}
 }
 
 // TestResumedStreamIsTheSame checks that a stream that begins in the middle sends
@@ -146,7 +138,7 @@ func TestRenderFinished(t *testing.T) {
 			`{"jsonrpc":"2.0","id":"a","result":{"_meta":{"beam/status":"stopped"},"content":[{"type":"text","text":"Somebody stopped the run. Don't call the tool again unless the user wants to."}],"isError":true}}`},
 	}
 	for _, tt := range tests {
-		render := sse.NewJSONRPCRenderer(t.Context(), sse.JSONRPCRun{ID: "a", PhotonName: "tool"}, 0)
+		render := sse.NewJSONRPCRenderer(t.Context(), sse.JSONRPCRun{ID: "a", PhotonName: "tool", Source: source{}}, 0)
 		e := runlog.NewEntry(runlog.KindFinished, tt.end)
 		e.Seq = 1
 		messages, err := render.Render([]runlog.Entry{e})

@@ -24,8 +24,7 @@ func (h *Sampling) Models(w http.ResponseWriter, r *http.Request, caller generat
 		return err
 	}
 	if request.WantsJSON(r) {
-		response.JSON(w, http.StatusOK, map[string]any{"models": h.Sampling.DescribeModels(), "usage": page.Usage, "since": page.Since, "standing": page.Standing})
-		return nil
+		return response.JSON(w, http.StatusOK, map[string]any{"models": h.Sampling.DescribeModels(), "usage": page.Usage, "since": page.Since, "standing": page.Standing})
 	}
 	return h.Pages.Render(w, r, http.StatusOK, ui.Models(h.Pages.Chrome(r, caller, "Models"), page))
 }

@@ -139,8 +139,7 @@ func (h *Sampling) previewSample(w http.ResponseWriter, r *http.Request, caller 
 		w.Header().Set("Datastar-Mode", "inner")
 		return h.Pages.Render(w, r, http.StatusOK, ui.PreviewOf(open.ID, d.Call, h.Sampling.Models(), shown))
 	case !request.WantsHTML(r):
-		response.JSON(w, http.StatusOK, version)
-		return nil
+		return response.JSON(w, http.StatusOK, version)
 	}
 	run, err := h.Loader.Load(r.Context(), caller, open.Run)
 	if err != nil {

@@ -52,8 +52,7 @@ func (h *Handlers) List(w http.ResponseWriter, r *http.Request, caller generator
 		for i, p := range all {
 			list[i] = newPhotonJSON(p)
 		}
-		response.JSON(w, http.StatusOK, map[string]any{"photons": list})
-		return nil
+		return response.JSON(w, http.StatusOK, map[string]any{"photons": list})
 	}
 	page, err := h.homePage(r, caller)
 	if err != nil {
@@ -112,8 +111,7 @@ func (h *Handlers) Show(w http.ResponseWriter, r *http.Request, caller generator
 		return err
 	}
 	if request.WantsJSON(r) {
-		response.JSON(w, http.StatusOK, newPhotonJSON(p))
-		return nil
+		return response.JSON(w, http.StatusOK, newPhotonJSON(p))
 	}
 	page := newPhotonPage(p)
 	if run := r.URL.Query().Get(fromField); run != "" {

@@ -11,7 +11,6 @@ import (
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/engine"
 	"github.com/photon-beam/beam/internal/recording"
-	"github.com/photon-beam/beam/internal/runlog"
 	"github.com/photon-beam/beam/sse"
 	"github.com/photon-beam/beam/web/internal/problem"
 	"github.com/photon-beam/beam/web/internal/request"
@@ -56,11 +55,10 @@ func (h *Handlers) ListMessages(w http.ResponseWriter, r *http.Request, caller g
 		page.Add(m)
 	}
 	if request.WantsJSON(r) {
-		response.JSON(w, http.StatusOK, map[string]any{
+		return response.JSON(w, http.StatusOK, map[string]any{
 			"source": page.Source, "recorded": page.Recorded, "dropped": page.Dropped,
 			"messages": response.NonNil(page.Messages), "earlier": page.Earlier, "later": page.Later,
 		})
-		return nil
 	}
 	run, err := h.Loader.Load(r.Context(), caller, info.ID)
 	if err != nil {
@@ -128,7 +126,7 @@ func (h *Handlers) derivedMessages(r *http.Request, caller generators.Caller, in
 			yield(wire.Message{}, err)
 			return
 		}
-		view := wire.NewView(info.ID, sse.NewJSONRPCRenderer(r.Context(), onlyRecorded(h.Messages.Describe(r.Context(), caller, info, h.Site.BaseURL(r))), 0))
+		view := wire.NewView(info.ID, sse.NewJSONRPCRenderer(r.Context(), h.Messages.DescribeRecorded(caller, info, h.Site.BaseURL(r)), 0))
 		for batch, err := range batches {
 			if err != nil {
 				yield(wire.Message{}, err)
@@ -142,19 +140,6 @@ func (h *Handlers) derivedMessages(r *http.Request, caller generators.Caller, in
 			}
 		}
 	}
-}
-
-// onlyRecorded returns a run without a result that is kept for its client and must not be in
-// the log.
-func onlyRecorded(run sse.JSONRPCRun) sse.JSONRPCRun {
-	content := run.Content
-	run.Content = func(end *runlog.Finished) (json.RawMessage, error) {
-		if end.Content == nil && end.ContentBlob == "" {
-			return nil, nil
-		}
-		return content(end)
-	}
-	return run
 }
 
 // exportMessages writes the messages that match, one a line.

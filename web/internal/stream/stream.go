@@ -99,7 +99,7 @@ func (h *Handlers) Events(w http.ResponseWriter, r *http.Request, caller generat
 		return err
 	}
 	batches = h.Pending.after(ctx, id, batches)
-	render := sse.NewJSONRPCRenderer(ctx, h.Messages.Describe(r.Context(), caller, info, h.Site.BaseURL(r)), position.ID)
+	render := sse.NewJSONRPCRenderer(ctx, h.Messages.Describe(caller, info, h.Site.BaseURL(r)), position.ID)
 	h.logStreamEnd(ctx, sse.Serve(ctx, w, batches, render, sse.Options{}), "run", id)
 	return nil
 }
