@@ -22,7 +22,7 @@ func TestQuestionForOthers(t *testing.T) {
 		entries[i].Seq = uint64(i + 1)
 	}
 	for after, want := range []string{"Waits for grace to answer: Go?", "Waits for grace to answer: Go?", ""} {
-		run := sse.JSONRPCRun{ID: "r", PhotonName: "p", Source: testSource{}, Excludes: func(*ask.Question) string { return "grace" }}
+		run := sse.JSONRPCRun{ID: "r", PhotonName: "p", Source: source{}, Excludes: func(*ask.Question) string { return "grace" }}
 		messages, err := sse.NewJSONRPCRenderer(t.Context(), run, uint64(after)).Render(entries)
 		if err != nil {
 			t.Fatal(err)

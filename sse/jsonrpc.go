@@ -22,7 +22,7 @@ type JSONRPCRun struct {
 	PhotonName string
 	// Photon is the run's photon; nil if it is no longer registered.
 	Photon *generators.Photon
-	// Source has what the entries of the run's log only refer to.
+	// Source gives what the log only refers to.
 	Source message.Source
 	// Excludes returns who may answer a question if the reader may not, and otherwise "".
 	// Nil means that the reader may answer all.

@@ -26,7 +26,7 @@ func TestRenderAsked(t *testing.T) {
 			`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"a.7","reason":"withdrawn (unsupported): no forms"}}`},
 	} {
 		tt.entry.Seq = 1
-		messages, err := sse.NewJSONRPCRenderer(t.Context(), sse.JSONRPCRun{ID: "a", PhotonName: "tool", Source: testSource{base: "http://b"}}, 0).Render([]runlog.Entry{tt.entry})
+		messages, err := sse.NewJSONRPCRenderer(t.Context(), sse.JSONRPCRun{ID: "a", PhotonName: "tool", Source: source{base: "http://b"}}, 0).Render([]runlog.Entry{tt.entry})
 		if err != nil || len(messages) != 1 {
 			t.Fatalf("%s: %d messages, %v", tt.name, len(messages), err)
 		}

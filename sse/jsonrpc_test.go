@@ -2,10 +2,7 @@ package sse_test
 
 import (
 	"bytes"
-	"context"
-	"encoding/json"
 	"flag"
-	"io"
 	"os"
 	"reflect"
 	"slices"
@@ -14,7 +11,6 @@ import (
 
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
-	"github.com/photon-beam/beam/internal/mcp/message"
 	"github.com/photon-beam/beam/internal/runlog"
 	"github.com/photon-beam/beam/sse"
 )
@@ -49,33 +45,9 @@ func TestWireTranscript(t *testing.T) {
 	}
 }
 
-// A testSource is the source of a run whose artifacts are in its entries.
-type testSource struct {
-	message.Source
-	base    string
-	entries []runlog.Entry
-	version func() *ask.SampleRequest // of a request to a model that was approved last
-}
-
-func (s testSource) PageBaseURL() (string, error) { return s.base, nil }
-
-func (s testSource) OpenArtifact(_ context.Context, seq uint64) (*generators.Artifact, io.ReadCloser, error) {
-	a, err := runlog.Decode[generators.Artifact](s.entries[seq-1])
-	return &a, nil, err
-}
-
-func (s testSource) ApprovedSample(string) (*ask.SampleRequest, error) {
-	if s.version == nil {
-		return nil, nil
-	}
-	return s.version(), nil
-}
-
-func (s testSource) Content(end *runlog.Finished) (json.RawMessage, error) { return end.Content, nil }
-
-// transcriptRun is the run of the transcript.
+// transcriptRun is the run of the transcript: its artifacts are in its entries.
 func transcriptRun(entries []runlog.Entry) sse.JSONRPCRun {
-	return sse.JSONRPCRun{ID: "7f3c", PhotonName: "tool", Source: testSource{base: "http://127.0.0.1:3008", entries: entries}}
+	return sse.JSONRPCRun{ID: "7f3c", PhotonName: "tool", Source: source{base: "http://127.0.0.1:3008", entries: entries}}
 }
 
 // TestResumedStreamIsTheSame checks that a stream that begins in the middle sends
@@ -166,7 +138,7 @@ func TestRenderFinished(t *testing.T) {
 			`{"jsonrpc":"2.0","id":"a","result":{"_meta":{"beam/status":"stopped"},"content":[{"type":"text","text":"Somebody stopped the run. Don't call the tool again unless the user wants to."}],"isError":true}}`},
 	}
 	for _, tt := range tests {
-		render := sse.NewJSONRPCRenderer(t.Context(), sse.JSONRPCRun{ID: "a", PhotonName: "tool", Source: testSource{}}, 0)
+		render := sse.NewJSONRPCRenderer(t.Context(), sse.JSONRPCRun{ID: "a", PhotonName: "tool", Source: source{}}, 0)
 		e := runlog.NewEntry(runlog.KindFinished, tt.end)
 		e.Seq = 1
 		messages, err := render.Render([]runlog.Entry{e})

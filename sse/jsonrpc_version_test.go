@@ -20,7 +20,7 @@ func TestReadersGetTheVersionApprovedLast(t *testing.T) {
 	asked.Seq, approved.Seq = 1, 2
 	var latest *ask.SampleRequest
 	reader := func(after uint64) *sse.JSONRPCRenderer {
-		return sse.NewJSONRPCRenderer(t.Context(), sse.JSONRPCRun{ID: "a", PhotonName: "tool", Source: testSource{base: "http://b", version: func() *ask.SampleRequest { return latest }}}, after)
+		return sse.NewJSONRPCRenderer(t.Context(), sse.JSONRPCRun{ID: "a", PhotonName: "tool", Source: source{base: "http://b", approved: func(string) *ask.SampleRequest { return latest }}}, after)
 	}
 	render := func(r *sse.JSONRPCRenderer, entries ...runlog.Entry) (text string, last uint64) {
 		t.Helper()

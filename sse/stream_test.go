@@ -206,7 +206,7 @@ func TestLogErrorsEndStream(t *testing.T) {
 func TestDamagedLogEndsStream(t *testing.T) {
 	r := httptest.NewRecorder()
 	hole := fmt.Errorf("log: run r: %w: entries 2 to 4 are missing", runlog.ErrCorrupt)
-	err := sse.Serve(t.Context(), r, func(yield func([]runlog.Entry, error) bool) { yield(nil, hole) }, sse.NewJSONRPCRenderer(t.Context(), sse.JSONRPCRun{ID: "r", PhotonName: "tool", Source: testSource{}}, 0), sse.Options{})
+	err := sse.Serve(t.Context(), r, func(yield func([]runlog.Entry, error) bool) { yield(nil, hole) }, sse.NewJSONRPCRenderer(t.Context(), sse.JSONRPCRun{ID: "r", PhotonName: "tool", Source: source{}}, 0), sse.Options{})
 	const want = `data: {"jsonrpc":"2.0","id":"r","error":{"code":-32603,"message":"log: run r: the log is damaged: entries 2 to 4 are missing"}}`
 	if !errors.Is(err, hole) || !strings.Contains(r.Body.String(), want) {
 		t.Errorf("%v: %s", err, r.Body)

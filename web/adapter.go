@@ -41,19 +41,15 @@ type adapter struct {
 func (a *adapter) authenticated(h callerHandler) http.Handler {
 	return a.unauthenticated(func(w http.ResponseWriter, r *http.Request) error {
 		isPage := request.WantsHTML(r) && r.Method == http.MethodGet
-		began := a.callers.Live.Now()
-		caller, err := a.callers.Browser(w, r)
+		r, caller, done, err := a.callers.Browser(w, r)
 		if errors.Is(err, callers.ErrSignInRequired) && isPage {
-			to := a.site.RequestPath(r)
-			a.callers.Sessions.SaveReturnPath(w, r, to)
-			http.Redirect(w, r, a.site.Path.LoginThen(to), http.StatusSeeOther)
+			http.Redirect(w, r, a.site.Path.LoginThen(a.saveReturnPath(w, r)), http.StatusSeeOther)
 			return nil
 		}
 		if err != nil {
 			a.trail.Failed(r, err)
 			return err
 		}
-		r, done := a.callers.WhileBrowser(r, caller, began)
 		defer done()
 		err = h(w, r, caller)
 		if errors.Is(err, engine.ErrForbidden) && isPage && !a.callers.OwnSignIn {
@@ -67,28 +63,21 @@ func (a *adapter) authenticated(h callerHandler) http.Handler {
 }
 
 // ofProgram is [adapter.authenticated] for an endpoint that programs use, and no pages.
-func (a *adapter) ofProgram(h callerHandler) http.Handler {
-	return a.unauthenticated(func(w http.ResponseWriter, r *http.Request) error {
-		began := a.callers.Live.Now()
-		caller, err := a.callers.Program(r)
-		if err != nil {
-			a.trail.Failed(r, err)
-			return err
-		}
-		r, done := a.callers.WhileProgram(r, caller, began)
-		defer done()
-		return h(w, r, caller)
-	})
-}
+func (a *adapter) ofProgram(h callerHandler) http.Handler { return a.identified(a.callers.Program, h) }
 
 // ofClient is [adapter.ofProgram] for an MCP endpoint, which may be a protected resource.
 func (a *adapter) ofClient(h callerHandler) http.Handler {
 	if a.clients == nil {
 		return a.ofProgram(h)
 	}
+	return a.identified(a.clients.Client, h)
+}
+
+func (a *adapter) identified(identify access.Identifier, h callerHandler) http.Handler {
 	return a.unauthenticated(func(w http.ResponseWriter, r *http.Request) error {
-		r, caller, done, err := a.clients.Client(w, r)
+		r, caller, done, err := identify(w, r)
 		if err != nil {
+			a.trail.Failed(r, err)
 			return err
 		}
 		defer done()
@@ -118,13 +107,18 @@ func (a *adapter) unauthenticated(h func(http.ResponseWriter, *http.Request) err
 // renderForbidden renders the sign-in page: a link carries no authority, but its owner
 // may sign in.
 func (a *adapter) renderForbidden(w http.ResponseWriter, r *http.Request) error {
-	to := a.site.RequestPath(r)
-	a.callers.Sessions.SaveReturnPath(w, r, to)
 	text := "This belongs to someone else. Sign in as its owner to see it."
 	if r.Pattern == asks.Pattern {
 		text = asks.OthersQuestion + " If the question is yours, sign in as the person whose tool asks it."
 	}
-	return a.login.Render(w, r, http.StatusForbidden, text, to)
+	return a.login.Render(w, r, http.StatusForbidden, text, a.saveReturnPath(w, r))
+}
+
+// saveReturnPath saves in a cookie where the browser is to return once it has signed in.
+func (a *adapter) saveReturnPath(w http.ResponseWriter, r *http.Request) string {
+	to := a.site.RequestPath(r)
+	a.callers.Sessions.SaveReturnPath(w, r, to)
+	return to
 }
 
 // writeError writes an error as a page or as JSON, as the request prefers. The page has

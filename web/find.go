@@ -43,8 +43,7 @@ func (h *finder) find(w http.ResponseWriter, r *http.Request, caller generators.
 		return err
 	}
 	if request.WantsJSON(r) {
-		response.JSON(w, http.StatusOK, map[string]any{"hits": response.NonNil(hits)})
-		return nil
+		return response.JSON(w, http.StatusOK, map[string]any{"hits": response.NonNil(hits)})
 	}
 	return h.renderer.Render(w, r, http.StatusOK, ui.Find(c, text, hits))
 }

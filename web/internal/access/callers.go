@@ -70,40 +70,44 @@ func NewCallers(c Config, sessions *identity.Sessions, attempts *Attempts) *Call
 	return a
 }
 
-// Browser returns the caller of a request of a browser or a script. It begins a session for a
-// browser that has none if nobody has to sign in, and renews one that is in use.
-func (a *Callers) Browser(w http.ResponseWriter, r *http.Request) (generators.Caller, error) {
+// An Identifier finds out who sends a request. The request that it returns has a context that
+// ends when the caller may no longer send it, until done is called.
+type Identifier func(http.ResponseWriter, *http.Request) (r *http.Request, caller generators.Caller, done func(), err error)
+
+var _, _ Identifier = (*Callers)(nil).Browser, (*Callers)(nil).Program
+
+// Browser identifies the caller of a request of a browser or a script. It begins a session for
+// a browser that has none if nobody has to sign in, and renews one that is in use.
+func (a *Callers) Browser(w http.ResponseWriter, r *http.Request) (*http.Request, generators.Caller, func(), error) {
+	began := a.Live.Now()
 	caller, err := a.throttled(r, a.browsers.Authenticate)
 	switch {
 	case errors.Is(err, callers.ErrNoCredentials) && !a.OwnSignIn:
-		return a.Sessions.Begin(w, r)
+		caller, err = a.Sessions.Begin(w, r)
 	case err == nil && !a.OwnSignIn:
 		err = a.Sessions.Renew(w, r)
 	}
-	return caller, err
+	if err != nil {
+		return r, caller, nil, err
+	}
+	r, done := a.whileSignedIn(r, caller, a.browsers, began)
+	return r, caller, done, nil
 }
 
-// Program returns the caller of a request of a program that keeps no cookies. If nobody has to
-// sign in, it is [callers.LocalClient]: a program that can reach the loopback address runs on
+// Program identifies the caller of a request of a program that keeps no cookies. If nobody has
+// to sign in, it is [callers.LocalClient]: a program that can reach the loopback address runs on
 // the operator's machine.
-func (a *Callers) Program(r *http.Request) (generators.Caller, error) {
+func (a *Callers) Program(_ http.ResponseWriter, r *http.Request) (*http.Request, generators.Caller, func(), error) {
+	began := a.Live.Now()
 	caller, err := a.throttled(r, a.programs.Authenticate)
 	if errors.Is(err, callers.ErrNoCredentials) {
-		return callers.LocalClient(), nil
+		caller, err = callers.LocalClient(), nil
 	}
-	return caller, err
-}
-
-// WhileBrowser returns a request of a caller that [Callers.Browser] has returned after a time
-// (see [LiveRequests.Now]), with a context that ends when the caller is signed out, until done
-// is called.
-func (a *Callers) WhileBrowser(r *http.Request, caller generators.Caller, after int) (_ *http.Request, done func()) {
-	return a.whileSignedIn(r, caller, a.browsers, after)
-}
-
-// WhileProgram is [Callers.WhileBrowser] for [Callers.Program].
-func (a *Callers) WhileProgram(r *http.Request, caller generators.Caller, after int) (_ *http.Request, done func()) {
-	return a.whileSignedIn(r, caller, a.programs, after)
+	if err != nil {
+		return r, caller, nil, err
+	}
+	r, done := a.whileSignedIn(r, caller, a.programs, began)
+	return r, caller, done, nil
 }
 
 // whileSignedIn returns a request with a context that ends when its caller is signed out

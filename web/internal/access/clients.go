@@ -40,32 +40,30 @@ func (c *Clients) resource(r *http.Request) string {
 
 // Metadata serves the metadata of an endpoint as a protected resource.
 func (c *Clients) Metadata(w http.ResponseWriter, r *http.Request) error {
-	response.JSON(w, http.StatusOK, c.Verifier.Metadata(c.resource(r)))
-	return nil
+	return response.JSON(w, http.StatusOK, c.Verifier.Metadata(c.resource(r)))
 }
 
-// Client returns the caller of a request to a protected resource, whose clients need
-// credentials, of which access tokens are one kind. The request returned has a context that
-// ends when the caller may no longer send it, until done is called.
-func (c *Clients) Client(w http.ResponseWriter, r *http.Request) (_ *http.Request, caller generators.Caller, done func(), err error) {
+var _ Identifier = (*Clients)(nil).Client
+
+// Client identifies the caller of a request to a protected resource, whose clients need
+// credentials, of which access tokens are one kind.
+func (c *Clients) Client(w http.ResponseWriter, r *http.Request) (*http.Request, generators.Caller, func(), error) {
 	caller, grant, err := c.identify(r)
 	if refused, ok := errors.AsType[*oauth.Refusal](err); ok {
-		return nil, caller, nil, c.refuse(w, r, refused)
+		err = c.refuse(w, r, refused)
 	}
 	if err != nil {
-		c.Trail.Failed(r, err)
-		return nil, caller, nil, err
+		return r, caller, nil, err
 	}
 	if grant != nil {
 		ctx, stop := grant.While(r.Context())
 		return r.WithContext(ctx), caller, stop, nil
 	}
-	began := c.Live.Now()
+	began, done := c.Live.Now(), func() {}
 	if known, err := c.credentials.Authenticate(r); err == nil && known.ID == caller.ID {
 		r, done = c.Live.Add(r, caller, c.credentials, began)
-		return r, caller, done, nil
 	}
-	return r, caller, func() {}, nil
+	return r, caller, done, nil
 }
 
 // refuse returns the error of a refused request, and sets the header that tells the client

@@ -14,7 +14,7 @@ import (
 type Content struct {
 	Artifact       generators.Artifact // with its body, unless it is shown as a table or a tree
 	URL            templ.SafeURL       // of the content
-	Back           templ.SafeURL
+	Back           string              // the page that it is from
 	BackText       string
 	As             string      // table, tree or, for the artifact as a run's page has it, empty
 	At             string      // the part that is shown, as a JSON Pointer

@@ -7,7 +7,7 @@ import (
 	"bytes"
 	"context"
 	"image"
-	_ "image/gif" // formats whose size newImageView can read
+	_ "image/gif"
 	_ "image/jpeg"
 	_ "image/png"
 	"strings"

@@ -31,8 +31,7 @@ func (h *Answers) Answer(w http.ResponseWriter, r *http.Request, caller generato
 	}
 	err := request.UnsupportedMediaType(r, request.JSONType+", "+request.FormType+" or "+request.MultipartType)
 	if strings.HasSuffix(request.MediaType(r), "json") || request.WantsJSON(r) {
-		h.writeRPCError(w, r, nil, err)
-		return nil
+		return h.writeRPCError(w, r, nil, err)
 	}
 	return err
 }

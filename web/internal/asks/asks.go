@@ -48,8 +48,7 @@ func (h *Handlers) List(w http.ResponseWriter, r *http.Request, caller generator
 	if list.Next != "" {
 		page["next"] = list.Next
 	}
-	response.JSON(w, http.StatusOK, page)
-	return nil
+	return response.JSON(w, http.StatusOK, page)
 }
 
 // Pattern is the route of [Handlers.Show].
@@ -75,8 +74,7 @@ func (h *Handlers) Show(w http.ResponseWriter, r *http.Request, caller generator
 		return err
 	}
 	if request.WantsJSON(r) {
-		response.JSON(w, http.StatusOK, h.describe(r, caller, open))
-		return nil
+		return response.JSON(w, http.StatusOK, h.describe(r, caller, open))
 	}
 	if open.Reserved {
 		return problem.Errorf(http.StatusForbidden, "%s Only %s can answer it. An operator who adopts the run becomes its owner.", OthersQuestion, open.For)

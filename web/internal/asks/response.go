@@ -90,19 +90,16 @@ func (m rpcResponse) errorCode() int {
 func (h *Answers) answerResponse(w http.ResponseWriter, r *http.Request, caller generators.Caller) error {
 	body, err := request.ReadBody(w, r)
 	if err != nil {
-		h.writeRPCError(w, r, nil, err)
-		return nil
+		return h.writeRPCError(w, r, nil, err)
 	}
 	m, err := decodeResponse(body)
 	if err != nil {
-		h.writeRPCError(w, r, nil, problem.Errorf(http.StatusBadRequest, "%v", err))
-		return nil
+		return h.writeRPCError(w, r, nil, problem.Errorf(http.StatusBadRequest, "%v", err))
 	}
 	run, _, _ := runlog.SplitAskID(*m.ID)
 	defer h.Pending.Add(run)()
 	if err := h.recordAnswer(r, caller, *m.ID, m); err != nil {
-		h.writeRPCError(w, r, m.ID, err)
-		return nil
+		return h.writeRPCError(w, r, m.ID, err)
 	}
 	streamable.WriteAccepted(w)
 	return nil
@@ -155,8 +152,8 @@ const (
 	rpcInvalidParams  = -32602
 )
 
-// writeRPCError writes an error as a JSON-RPC error response.
-func (h *Answers) writeRPCError(w http.ResponseWriter, r *http.Request, id *string, err error) {
+// writeRPCError writes an error as a JSON-RPC error response, and returns nil.
+func (h *Answers) writeRPCError(w http.ResponseWriter, r *http.Request, id *string, err error) error {
 	status, text, fields := problem.Classify(err)
 	code := rpcInvalidParams
 	switch status {
@@ -170,5 +167,5 @@ func (h *Answers) writeRPCError(w http.ResponseWriter, r *http.Request, id *stri
 	if fields != nil {
 		e["data"] = map[string]any{"fields": fields}
 	}
-	response.JSON(w, status, map[string]any{"jsonrpc": "2.0", "id": id, "error": e})
+	return response.JSON(w, status, map[string]any{"jsonrpc": "2.0", "id": id, "error": e})
 }

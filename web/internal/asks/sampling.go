@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net/http"
+	"strconv"
 
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/engine"
@@ -139,8 +141,7 @@ func (h *Sampling) previewSample(w http.ResponseWriter, r *http.Request, caller 
 		w.Header().Set("Datastar-Mode", "inner")
 		return h.Pages.Render(w, r, http.StatusOK, ui.PreviewOf(open.ID, d.Call, h.Sampling.Models(), shown))
 	case !request.WantsHTML(r):
-		response.JSON(w, http.StatusOK, version)
-		return nil
+		return response.JSON(w, http.StatusOK, version)
 	}
 	run, err := h.Loader.Load(r.Context(), caller, open.Run)
 	if err != nil {
@@ -155,4 +156,33 @@ func (h *Sampling) previewSample(w http.ResponseWriter, r *http.Request, caller 
 		errs = invalid.Fields
 	}
 	return h.Pages.Render(w, r, http.StatusOK, ui.SamplePage(h.Pages.Chrome(r, caller, open.Title), a, h.Sampling.Models(), errs, r.PostForm, &shown))
+}
+
+// Models renders the configured models, how they are chosen, what they were used
+// for, and the standing approvals.
+func (h *Sampling) Models(w http.ResponseWriter, r *http.Request, caller generators.Caller) error {
+	page := ui.ModelsPage{Models: h.Sampling.Models().All(), Standing: h.Sampling.Standings(caller)}
+	var err error
+	if page.Usage, err = h.Sampling.Usages(r.Context(), caller); err != nil {
+		return err
+	}
+	if page.Since, err = h.Sampling.UsageSince(r.Context()); err != nil {
+		return err
+	}
+	if request.WantsJSON(r) {
+		return response.JSON(w, http.StatusOK, map[string]any{"models": h.Sampling.DescribeModels(), "usage": page.Usage, "since": page.Since, "standing": page.Standing})
+	}
+	return h.Pages.Render(w, r, http.StatusOK, ui.Models(h.Pages.Chrome(r, caller, "Models"), page))
+}
+
+// Revoke revokes a standing approval.
+func (h *Sampling) Revoke(w http.ResponseWriter, r *http.Request, caller generators.Caller) error {
+	id, err := strconv.Atoi(r.PathValue("id"))
+	if err != nil {
+		return fmt.Errorf("%w", sampling.ErrNoStanding)
+	}
+	if err := h.Sampling.Revoke(caller, id); err != nil {
+		return err
+	}
+	return response.RedirectOrAccept(w, r, h.Links.Models())
 }

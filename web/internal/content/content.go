@@ -8,9 +8,12 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/a-h/templ"
+
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/engine"
 	"github.com/photon-beam/beam/internal/links"
+	"github.com/photon-beam/beam/web/internal/artifacts"
 	"github.com/photon-beam/beam/web/internal/page"
 	"github.com/photon-beam/beam/web/internal/problem"
 )
@@ -29,28 +32,27 @@ func New(e *engine.Engine, links links.Base, pages *page.Renderer) *Handlers {
 	return &Handlers{Engine: e, Links: links, Pages: pages, readers: make(chan struct{}, maxReaders)}
 }
 
-// content is an artifact, or the result of a run, with its body apart.
+// content is an artifact, or the result of a run, with its body apart, and how it is shown.
 type content struct {
-	artifact generators.Artifact // without its body
-	body     io.ReadSeekCloser
-	modified time.Time // zero if unknown
-	url      string    // of the body
-	// The page that it is from.
-	back, backText string
+	artifacts.Content
+	body      io.ReadSeekCloser
+	modified  time.Time // zero if unknown
+	separator rune      // of the values of a table that is written as text; 0 for a page
 }
 
 // An Opener opens the content that a request names, if the caller may have it.
 type Opener func(r *http.Request, caller generators.Caller) (*content, error)
 
-func newContent(a *generators.Artifact, body io.ReadSeekCloser) *content {
-	c := &content{artifact: *a, body: body}
+// newContent returns content with the address of its body and the page that it is from.
+func newContent(a *generators.Artifact, body io.ReadSeekCloser, url, back, backText string) *content {
 	if body == nil {
-		c.body = noCloser{bytes.NewReader(a.Body)}
+		body = noCloser{bytes.NewReader(a.Body)}
 	}
-	if c.artifact.Size == 0 {
-		c.artifact.Size = int64(len(a.Body))
+	c := &content{Content: artifacts.Content{Artifact: *a, URL: templ.SafeURL(url), Back: back, BackText: backText}, body: body}
+	if a.Size == 0 {
+		c.Artifact.Size = int64(len(a.Body))
 	}
-	c.artifact.Body = nil
+	c.Artifact.Body = nil
 	return c
 }
 
@@ -69,9 +71,7 @@ func (h *Handlers) Artifact(r *http.Request, caller generators.Caller) (*content
 	if err != nil {
 		return nil, err
 	}
-	c := newContent(a, large)
-	c.url, c.back, c.backText = h.Links.Artifact(id, seq), h.Links.Run(id)+"#e-"+strconv.FormatUint(seq, 10), "The run"
-	return c, nil
+	return newContent(a, large, h.Links.Artifact(id, seq), h.Links.Run(id)+"#e-"+strconv.FormatUint(seq, 10), "The run"), nil
 }
 
 // Evidence opens an artifact that a question shows or has shown.
@@ -88,9 +88,7 @@ func (h *Handlers) Evidence(r *http.Request, caller generators.Caller) (*content
 	if n < 0 || n >= len(q.Evidence) {
 		return nil, problem.ErrPageNotFound
 	}
-	c := newContent(q.Evidence[n], nil)
-	c.url, c.back, c.backText = h.Links.Evidence(id, n), h.Links.Ask(id), "The question"
-	return c, nil
+	return newContent(q.Evidence[n], nil, h.Links.Evidence(id, n), h.Links.Ask(id), "The question"), nil
 }
 
 // Result opens the result of a run that has ended with one, as JSON.
@@ -111,8 +109,8 @@ func (h *Handlers) Result(r *http.Request, caller generators.Caller) (*content, 
 	case end.Result == nil:
 		return nil, errNoResult
 	}
-	c := newContent(a, body)
-	c.modified, c.url, c.back, c.backText = at, h.Links.Result(id), h.Links.Run(id), "The run"
+	c := newContent(a, body, h.Links.Result(id), h.Links.Run(id), "The run")
+	c.modified = at
 	return c, nil
 }
 
@@ -136,6 +134,6 @@ func (open Opener) With(handle handler) func(http.ResponseWriter, *http.Request,
 
 // Download serves content as a picture, a sound or a video, or as a download.
 func Download(w http.ResponseWriter, r *http.Request, _ generators.Caller, c *content) error {
-	serveContent(w, r, responseMediaType(c.artifact.MediaType), downloadName(&c.artifact), c.modified, c.body)
+	serveContent(w, r, responseMediaType(c.Artifact.MediaType), downloadName(&c.Artifact), c.modified, c.body)
 	return nil
 }

@@ -11,9 +11,8 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
-
-	"github.com/a-h/templ"
 
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/web/internal/artifacts"
@@ -32,9 +31,8 @@ const maxReaders = 2
 
 // View serves the page that shows content alone: as a page of a table, as a
 // tree, or as a run's page shows it.
-func (h *Handlers) View(w http.ResponseWriter, r *http.Request, caller generators.Caller, c *content) error {
-	v, err := parseView(r.URL.Query(), c)
-	if err != nil {
+func (h *Handlers) View(w http.ResponseWriter, r *http.Request, caller generators.Caller, v *content) error {
+	if err := v.parseView(r.URL.Query()); err != nil {
 		return err
 	}
 	release, err := h.acquireReader(r.Context())
@@ -55,42 +53,26 @@ func (h *Handlers) acquireReader(ctx context.Context) (release func(), err error
 	case <-ctx.Done():
 		return nil, context.Cause(ctx)
 	}
-	released := false
-	return func() {
-		if !released {
-			released = true
-			<-h.readers
-		}
-	}, nil
-}
-
-// A contentView is how content is shown.
-type contentView struct {
-	*content
-	artifacts.Content
-	separator rune // of values, or 0 for a page
+	return sync.OnceFunc(func() { <-h.readers }), nil
 }
 
 // parseView reads how content is to be shown. An error says which parameter is wrong and what
 // would be right.
-func parseView(query url.Values, c *content) (*contentView, error) {
-	v := &contentView{content: c, Content: artifacts.Content{
-		Artifact: c.artifact, URL: templ.SafeURL(c.url), Back: templ.SafeURL(c.back), BackText: c.backText, As: query.Get("as"), At: query.Get("at"),
-	}}
-	v.Query.Text = strings.TrimSpace(query.Get("q"))
+func (v *content) parseView(query url.Values) error {
+	v.As, v.At, v.Query.Text = query.Get("as"), query.Get("at"), strings.TrimSpace(query.Get("q"))
 	switch {
 	case v.As != "" && v.As != "table" && v.As != "tree":
-		return nil, problem.Errorf(http.StatusBadRequest, "The parameter as must be table or tree, or missing.")
+		return problem.Errorf(http.StatusBadRequest, "The parameter as must be table or tree, or missing.")
 	case v.At != "" && (v.At[0] != '/' || len(v.At) > maxPointer):
-		return nil, problem.Errorf(http.StatusBadRequest, "The parameter at must be a JSON Pointer of at most %d bytes, such as /items/0.", maxPointer)
+		return problem.Errorf(http.StatusBadRequest, "The parameter at must be a JSON Pointer of at most %d bytes, such as /items/0.", maxPointer)
 	case len(v.Query.Text) > request.MaxText:
-		return nil, problem.Errorf(http.StatusBadRequest, "The parameter q must be at most %d bytes long.", request.MaxText)
+		return problem.Errorf(http.StatusBadRequest, "The parameter q must be at most %d bytes long.", request.MaxText)
 	}
 	for name, to := range map[string]*int{"page": &v.Query.Page, "from": &v.From, "sort": &v.Query.Sort} {
 		if text := query.Get(name); text != "" {
 			n, err := strconv.ParseInt(text, 10, 32)
 			if err != nil || n < 0 && name != "sort" {
-				return nil, problem.Errorf(http.StatusBadRequest, "The parameter %s must be a number, such as 2.", name)
+				return problem.Errorf(http.StatusBadRequest, "The parameter %s must be a number, such as 2.", name)
 			}
 			*to = int(n)
 		}
@@ -105,9 +87,9 @@ func parseView(query url.Values, c *content) (*contentView, error) {
 	case "tsv":
 		v.As, v.separator = "table", '\t'
 	default:
-		return nil, problem.Errorf(http.StatusBadRequest, "The parameter format must be csv or tsv, or missing.")
+		return problem.Errorf(http.StatusBadRequest, "The parameter format must be csv or tsv, or missing.")
 	}
-	return v, nil
+	return nil
 }
 
 // maxPointer is the longest JSON Pointer of a request, in bytes.
@@ -115,7 +97,7 @@ const maxPointer = 2000
 
 // renderView writes a page, or a page of a table as JSON. It releases its place among the
 // readers before it writes, since who reads slowly must not keep others from reading.
-func (h *Handlers) renderView(w http.ResponseWriter, r *http.Request, caller generators.Caller, v *contentView, release func()) error {
+func (h *Handlers) renderView(w http.ResponseWriter, r *http.Request, caller generators.Caller, v *content, release func()) error {
 	if v.As == "" {
 		v.As = v.defaultForm()
 	}
@@ -145,16 +127,16 @@ func (h *Handlers) renderView(w http.ResponseWriter, r *http.Request, caller gen
 		if err != nil {
 			return err
 		}
-		v.Content.Artifact.Body = body
+		v.Artifact.Body = body
 	}
 	release()
 	response.SetDeadline(w)
-	return h.Pages.Render(w, r, http.StatusOK, ui.ContentPage(h.Pages.Chrome(r, caller, v.artifact.Title), v.Content))
+	return h.Pages.Render(w, r, http.StatusOK, ui.ContentPage(h.Pages.Chrome(r, caller, v.Artifact.Title), v.Content))
 }
 
 // defaultForm returns how content is shown if a request doesn't say it.
-func (v *contentView) defaultForm() string {
-	media, _, _ := mime.ParseMediaType(v.artifact.MediaType)
+func (v *content) defaultForm() string {
+	media, _, _ := mime.ParseMediaType(v.Artifact.MediaType)
 	switch {
 	case media == generators.TableType:
 		return "table"
@@ -169,8 +151,8 @@ func (v *contentView) defaultForm() string {
 // maxChart is the size of the largest chart that is shown as a table, in bytes.
 const maxChart = 8 << 20
 
-func (v *contentView) openTable(ctx context.Context) (*table.Table, error) {
-	media, _, _ := mime.ParseMediaType(v.artifact.MediaType)
+func (v *content) openTable(ctx context.Context) (*table.Table, error) {
+	media, _, _ := mime.ParseMediaType(v.Artifact.MediaType)
 	switch media {
 	case generators.TableType:
 		return table.Open(v.body)
@@ -197,7 +179,7 @@ const (
 	maxJSONPage    = 8 << 20 // bytes
 )
 
-func (v *contentView) writeJSON(w http.ResponseWriter, r *http.Request, t *table.Table, release func()) error {
+func (v *content) writeJSON(w http.ResponseWriter, r *http.Request, t *table.Table, release func()) error {
 	columns := t.Columns[:min(len(t.Columns), maxJSONColumns)]
 	page, err := t.Read(r.Context(), v.Query, len(columns))
 	if err != nil {
@@ -214,18 +196,17 @@ func (v *contentView) writeJSON(w http.ResponseWriter, r *http.Request, t *table
 	}
 	release()
 	response.SetDeadline(w)
-	response.JSON(w, http.StatusOK, json.RawMessage(raw))
-	return nil
+	return response.JSON(w, http.StatusOK, json.RawMessage(raw))
 }
 
 // writeDelimited writes all rows that match. It releases its place among the readers as soon
 // as it writes, since who reads slowly must not keep others from reading.
-func (v *contentView) writeDelimited(w http.ResponseWriter, r *http.Request, release func()) error {
+func (v *content) writeDelimited(w http.ResponseWriter, r *http.Request, release func()) error {
 	t, err := v.openTable(r.Context())
 	if err != nil {
 		return err
 	}
-	name, mediaType := strings.TrimSuffix(downloadName(&v.artifact), ".json"), "text/csv; charset=utf-8"
+	name, mediaType := strings.TrimSuffix(downloadName(&v.Artifact), ".json"), "text/csv; charset=utf-8"
 	if v.separator == '\t' {
 		name, mediaType = name+".tsv", "text/tab-separated-values; charset=utf-8"
 	} else {
@@ -283,10 +264,10 @@ func ChartSVG(w http.ResponseWriter, r *http.Request, _ generators.Caller, c *co
 		return err
 	}
 	drawn, ok := chart.Parse("chart", body)
-	if media, _, _ := mime.ParseMediaType(c.artifact.MediaType); !ok || media != generators.ChartType || drawn.IsEmpty() {
+	if media, _, _ := mime.ParseMediaType(c.Artifact.MediaType); !ok || media != generators.ChartType || drawn.IsEmpty() {
 		return problem.Errorf(http.StatusNotFound, "There is no chart here.")
 	}
-	name := strings.TrimSuffix(downloadName(&c.artifact), ".json") + ".svg"
-	serveContent(w, r, "image/svg+xml", name, time.Time{}, strings.NewReader(drawn.Picture(c.artifact.Title)))
+	name := strings.TrimSuffix(downloadName(&c.Artifact), ".json") + ".svg"
+	serveContent(w, r, "image/svg+xml", name, time.Time{}, strings.NewReader(drawn.Picture(c.Artifact.Title)))
 	return nil
 }

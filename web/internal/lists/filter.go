@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -110,4 +111,40 @@ func (m *Matcher) isPast(i *engine.Info) bool {
 
 func containsFold(text, part string) bool {
 	return strings.Contains(strings.ToLower(text), strings.ToLower(part))
+}
+
+// Words are the words of a search, in lower case.
+type Words []string
+
+// NewWords returns the words of a text.
+func NewWords(text string) Words { return strings.Fields(strings.ToLower(text)) }
+
+// Match reports whether the texts have all words, in upper or lower case.
+func (w Words) Match(texts ...string) bool {
+	text := strings.ToLower(strings.Join(texts, "\n"))
+	for _, word := range w {
+		if !strings.Contains(text, word) {
+			return false
+		}
+	}
+	return true
+}
+
+// formatCursor returns the cursor of what follows an item of a list: its time and its id.
+func formatCursor(p engine.Position) string {
+	return strconv.FormatInt(p.At.UnixNano(), 10) + "-" + p.ID
+}
+
+// parseCursor parses the parameter after; the zero position is a list's beginning.
+func parseCursor(query url.Values) (engine.Position, error) {
+	cursor := query.Get("after")
+	if cursor == "" {
+		return engine.Position{}, nil
+	}
+	nanos, id, ok := strings.Cut(cursor, "-")
+	n, err := strconv.ParseInt(nanos, 10, 64)
+	if err != nil || !ok || id == "" {
+		return engine.Position{}, problem.Errorf(http.StatusBadRequest, "The parameter after is not from this list. Start without it.")
+	}
+	return engine.Position{At: time.Unix(0, n), ID: id}, nil
 }

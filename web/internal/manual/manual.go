@@ -2,7 +2,6 @@
 package manual
 
 import (
-	"fmt"
 	"io/fs"
 	"net/http"
 	"path"
@@ -75,7 +74,7 @@ var readDocs = sync.OnceValue(func() []*doc {
 // splitSections splits a document at its headings.
 func splitSections(title, body string) []docSection {
 	sections := []docSection{{heading: title}}
-	seen := make(map[string]int)
+	headingID := markup.HeadingIDs()
 	inCode := false
 	for line := range strings.Lines(body) {
 		if strings.HasPrefix(line, "```") {
@@ -83,32 +82,12 @@ func splitSections(title, body string) []docSection {
 		}
 		if marks := strings.TrimLeft(line, "#"); !inCode && len(marks) < len(line) && strings.HasPrefix(marks, " ") {
 			heading := strings.TrimSpace(marks)
-			sections = append(sections, docSection{heading: strings.ReplaceAll(heading, "`", ""), id: headingID(heading, seen)})
+			sections = append(sections, docSection{heading: strings.ReplaceAll(heading, "`", ""), id: headingID(heading)})
 			continue
 		}
 		sections[len(sections)-1].text += line
 	}
 	return sections
-}
-
-// headingID returns the id that package goldmark gives a heading.
-func headingID(heading string, seen map[string]int) string {
-	id := strings.Map(func(r rune) rune {
-		switch {
-		case r >= 'a' && r <= 'z', r >= '0' && r <= '9', r == '-', r == '_':
-			return r
-		case r >= 'A' && r <= 'Z':
-			return r + 'a' - 'A'
-		case r == ' ':
-			return '-'
-		}
-		return -1
-	}, heading)
-	n := seen[id]
-	if seen[id]++; n > 0 {
-		return fmt.Sprintf("%s-%d", id, n)
-	}
-	return id
 }
 
 // List lists the documents, or the sections that have the words of a search.

@@ -30,6 +30,13 @@ func Document(source []byte, link func(destination string) string) (string, erro
 	return emptyHeader.ReplaceAllString(b.String(), "<td></td>"), err
 }
 
+// HeadingIDs returns a function that returns the id which [Document] gives to the next heading of
+// a document.
+func HeadingIDs() func(heading string) string {
+	ids := parser.NewContext().IDs()
+	return func(heading string) string { return string(ids.Generate([]byte(heading), ast.KindHeading)) }
+}
+
 // emptyHeader is a cell above a column without a name, which heads nothing.
 var emptyHeader = regexp.MustCompile(`<th(?: align="[a-z]*")?></th>`)
 

@@ -4,6 +4,7 @@ package photons
 import (
 	"cmp"
 	"encoding/json"
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
@@ -14,7 +15,7 @@ import (
 	"github.com/photon-beam/beam/internal/connect"
 	"github.com/photon-beam/beam/internal/engine"
 	"github.com/photon-beam/beam/internal/form"
-	"github.com/photon-beam/beam/internal/humanize"
+	"github.com/photon-beam/beam/internal/rawjson"
 	"github.com/photon-beam/beam/web/internal/access"
 	"github.com/photon-beam/beam/web/internal/lists"
 	"github.com/photon-beam/beam/web/internal/page"
@@ -25,9 +26,6 @@ import (
 	"github.com/photon-beam/beam/web/internal/ui"
 	"github.com/photon-beam/beam/web/internal/upstreams"
 )
-
-// maxCardText is how many characters of a photon's description the first page shows.
-const maxCardText = 400
 
 // Handlers serve photons.
 type Handlers struct {
@@ -52,8 +50,7 @@ func (h *Handlers) List(w http.ResponseWriter, r *http.Request, caller generator
 		for i, p := range all {
 			list[i] = newPhotonJSON(p)
 		}
-		response.JSON(w, http.StatusOK, map[string]any{"photons": list})
-		return nil
+		return response.JSON(w, http.StatusOK, map[string]any{"photons": list})
 	}
 	page, err := h.homePage(r, caller)
 	if err != nil {
@@ -91,18 +88,10 @@ func (h *Handlers) homePage(r *http.Request, caller generators.Caller) (page ui.
 		case len(page.Photons) == photonsPerPage:
 			page.Next = page.Photons[photonsPerPage-1].Name
 		default:
-			page.Photons = append(page.Photons, newPhotonCard(p))
+			page.Photons = append(page.Photons, ui.PhotonCard{Name: p.Name(), Title: p.Title(), Options: p.Options()})
 		}
 	}
 	return page, nil
-}
-
-func newPhotonCard(p *generators.Photon) ui.PhotonCard {
-	o := p.Options()
-	return ui.PhotonCard{
-		Name: p.Name(), Title: p.Title(), Description: humanize.Truncate(o.Description, maxCardText), Group: o.Group,
-		Traits: traitsOf(o),
-	}
 }
 
 // Show shows a photon and its form.
@@ -112,8 +101,7 @@ func (h *Handlers) Show(w http.ResponseWriter, r *http.Request, caller generator
 		return err
 	}
 	if request.WantsJSON(r) {
-		response.JSON(w, http.StatusOK, newPhotonJSON(p))
-		return nil
+		return response.JSON(w, http.StatusOK, newPhotonJSON(p))
 	}
 	page := newPhotonPage(p)
 	if run := r.URL.Query().Get(fromField); run != "" {
@@ -150,7 +138,7 @@ func (h *Handlers) inputOf(r *http.Request, caller generators.Caller, p *generat
 // newPhotonPage returns a photon's page without its form.
 func newPhotonPage(p *generators.Photon) ui.PhotonPage {
 	o := p.Options()
-	page := ui.PhotonPage{Name: p.Name(), Title: p.Title(), Description: o.Description, Traits: traitsOf(o), Upstream: lists.UpstreamOf(p)}
+	page := ui.PhotonPage{Name: p.Name(), Title: p.Title(), Options: o, Upstream: lists.UpstreamOf(p)}
 	for i, example := range o.Examples {
 		raw, ok := example.(json.RawMessage) // as package generators makes them
 		query := linkQuery(raw)
@@ -192,14 +180,63 @@ func linkQuery(args json.RawMessage) string {
 	return query.Encode()
 }
 
-func traitsOf(o generators.Options) ui.Traits {
-	return ui.Traits{
-		ReadOnly: o.ReadOnly, Destructive: o.Destructive, Idempotent: o.Idempotent,
-		OpenWorld: o.OpenWorld, Durable: o.Durable,
-	}
-}
-
 // Matches reports whether a photon's name, title or description have the words of a search.
 func Matches(words lists.Words, p *generators.Photon) bool {
 	return len(words) == 0 || words.Match(p.Name(), p.Title(), p.Options().Description)
+}
+
+// photonJSON is a photon as MCP's tools/list describes a tool.
+type photonJSON struct {
+	Name         string             `json:"name"`
+	Title        string             `json:"title"`
+	Description  string             `json:"description"`
+	InputSchema  *generators.Schema `json:"inputSchema"`
+	OutputSchema *generators.Schema `json:"outputSchema,omitempty"`
+	Annotations  map[string]bool    `json:"annotations"`
+	Durable      bool               `json:"durable"`
+}
+
+// newPhotonJSON returns a photon as JSON: a [photonJSON] or, of another server's tool, its
+// definition under the photon's name.
+func newPhotonJSON(p *generators.Photon) any {
+	o := p.Options()
+	if o.Definition != nil {
+		return definitionJSON(p)
+	}
+	return photonJSON{
+		Name: p.Name(), Title: p.Title(), Description: o.Description,
+		InputSchema: p.Input(), OutputSchema: p.Output(), Durable: o.Durable,
+		Annotations: map[string]bool{
+			"readOnlyHint": o.ReadOnly, "destructiveHint": o.Destructive,
+			"idempotentHint": o.Idempotent, "openWorldHint": o.OpenWorld,
+		},
+	}
+}
+
+// definitionJSON returns the definition of another server's tool, with the members that
+// every photon has.
+func definitionJSON(p *generators.Photon) json.RawMessage {
+	own := map[string]json.RawMessage{
+		"name": rawjson.EncodeText(p.Name()), "title": rawjson.EncodeText(p.Title()), "description": rawjson.EncodeText(p.Options().Description),
+		"annotations": json.RawMessage("{}"), "durable": json.RawMessage(strconv.FormatBool(p.Options().Durable)),
+	}
+	out := []byte{'{'}
+	add := func(name string, value json.RawMessage) {
+		if len(out) > 1 {
+			out = append(out, ',')
+		}
+		out = append(append(rawjson.AppendText(out, name), ':'), value...)
+	}
+	rawjson.EachMember(p.Options().Definition, func(name []byte, value json.RawMessage) {
+		switch string(name) {
+		case "name", "title", "description": // for people
+			value = own[string(name)]
+		}
+		delete(own, string(name))
+		add(string(name), value)
+	})
+	for _, name := range slices.Sorted(maps.Keys(own)) {
+		add(name, own[name])
+	}
+	return append(out, '}')
 }

@@ -47,8 +47,7 @@ func (h *Handlers) startFromJSON(w http.ResponseWriter, r *http.Request, caller 
 	if err != nil {
 		return err
 	}
-	response.Started(w, h.Site.Path, info.ID)
-	return nil
+	return response.Started(w, h.Site.Path, info.ID)
 }
 
 func (h *Handlers) startFromForm(w http.ResponseWriter, r *http.Request, caller generators.Caller, p *generators.Photon, key string) error {

@@ -12,8 +12,8 @@ import (
 	"github.com/photon-beam/beam/web/internal/request"
 )
 
-// JSON writes a value as JSON.
-func JSON(w http.ResponseWriter, status int, v any) {
+// JSON writes a value as JSON. It returns nil, for handlers to return.
+func JSON(w http.ResponseWriter, status int, v any) error {
 	raw, err := json.Marshal(v)
 	if err != nil {
 		status, raw = http.StatusInternalServerError, []byte(`{"error":{"message":"the response could not be encoded"}}`)
@@ -22,6 +22,7 @@ func JSON(w http.ResponseWriter, status int, v any) {
 	w.Header().Set("Cache-Control", "no-store")
 	w.WriteHeader(status)
 	w.Write(append(raw, '\n'))
+	return nil
 }
 
 // RedirectOrAccept responds to a request that changed something: it redirects a browser
@@ -41,9 +42,9 @@ func Attachment(w http.ResponseWriter, name string) {
 }
 
 // Started responds with the URLs of a run that was started.
-func Started(w http.ResponseWriter, links links.Base, run string) {
+func Started(w http.ResponseWriter, links links.Base, run string) error {
 	w.Header().Set("Location", links.Run(run))
-	JSON(w, http.StatusCreated, map[string]string{"id": run, "url": links.Run(run), "events": links.RunEvents(run)})
+	return JSON(w, http.StatusCreated, map[string]string{"id": run, "url": links.Run(run), "events": links.RunEvents(run)})
 }
 
 // Timeout is how long a client may take to read a whole response, such as a large file.

@@ -34,8 +34,7 @@ func (h *Handlers) Replay(w http.ResponseWriter, r *http.Request, caller generat
 		return err
 	}
 	if request.WantsJSON(r) {
-		response.Started(w, h.Site.Path, info.ID)
-		return nil
+		return response.Started(w, h.Site.Path, info.ID)
 	}
 	http.Redirect(w, r, h.Site.Path.Run(info.ID), http.StatusSeeOther)
 	return nil
@@ -67,8 +66,7 @@ func (h *Handlers) Adopt(w http.ResponseWriter, r *http.Request, caller generato
 	if err != nil {
 		return err
 	}
-	response.JSON(w, http.StatusOK, info)
-	return nil
+	return response.JSON(w, http.StatusOK, info)
 }
 
 // AskDelete asks whether to delete a run.

@@ -10,9 +10,7 @@ import (
 
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/engine"
-	"github.com/photon-beam/beam/internal/mcp/message"
 	"github.com/photon-beam/beam/internal/recording"
-	"github.com/photon-beam/beam/internal/runlog"
 	"github.com/photon-beam/beam/sse"
 	"github.com/photon-beam/beam/web/internal/problem"
 	"github.com/photon-beam/beam/web/internal/request"
@@ -27,23 +25,14 @@ const messagesPerPage = 100
 // ListMessages serves the messages of a run: a page of them, as a page or as JSON, or all
 // that match as JSON lines.
 func (h *Handlers) ListMessages(w http.ResponseWriter, r *http.Request, caller generators.Caller) error {
-	info, err := h.Engine.Info(caller, r.PathValue("id"))
-	if err != nil {
-		return err
-	}
-	query := r.URL.Query()
-	page, err := parseMessagePage(query)
-	if err != nil {
-		return err
-	}
-	messages, err := h.messagesOf(r, caller, info, page)
+	info, page, messages, err := h.openMessages(r, caller)
 	if err != nil {
 		return err
 	}
 	if page.Method != "" && !slices.Contains(page.Methods, page.Method) {
 		return problem.Errorf(http.StatusBadRequest, "The parameter method is not the method of a message of this run.")
 	}
-	switch format := query.Get("format"); format {
+	switch r.URL.Query().Get("format") {
 	case "":
 	case "jsonl":
 		return h.exportMessages(w, info, page.Filter, messages)
@@ -57,11 +46,10 @@ func (h *Handlers) ListMessages(w http.ResponseWriter, r *http.Request, caller g
 		page.Add(m)
 	}
 	if request.WantsJSON(r) {
-		response.JSON(w, http.StatusOK, map[string]any{
+		return response.JSON(w, http.StatusOK, map[string]any{
 			"source": page.Source, "recorded": page.Recorded, "dropped": page.Dropped,
 			"messages": response.NonNil(page.Messages), "earlier": page.Earlier, "later": page.Later,
 		})
-		return nil
 	}
 	run, err := h.Loader.Load(r.Context(), caller, info.ID)
 	if err != nil {
@@ -100,18 +88,25 @@ func parseMessagePage(query url.Values) (*wire.Page, error) {
 	return p, err
 }
 
-// messagesOf returns the messages of a run so far, from the page's source, which it sets if
-// the page has none. An error is the last.
-func (h *Handlers) messagesOf(r *http.Request, caller generators.Caller, info engine.Info, page *wire.Page) (iter.Seq2[wire.Message, error], error) {
+// openMessages returns the messages so far of the run that a request names, and the page that it
+// wants. They are from the page's source, which is chosen if the request names none. An error is
+// the last.
+func (h *Handlers) openMessages(r *http.Request, caller generators.Caller) (info engine.Info, page *wire.Page, messages iter.Seq2[wire.Message, error], err error) {
+	if info, err = h.Engine.Info(caller, r.PathValue("id")); err != nil {
+		return info, nil, nil, err
+	}
+	if page, err = parseMessagePage(r.URL.Query()); err != nil {
+		return info, nil, nil, err
+	}
 	recorded, err := h.Engine.Messages(caller, info.ID)
 	if err != nil {
-		return nil, err
+		return info, nil, nil, err
 	}
 	page.Describe(recorded)
 	if page.Source == wire.Log {
-		return h.derivedMessages(r, caller, info), nil
+		return info, page, h.derivedMessages(r, caller, info), nil
 	}
-	return func(yield func(wire.Message, error) bool) {
+	return info, page, func(yield func(wire.Message, error) bool) {
 		for _, m := range recorded {
 			if !yield(m, nil) {
 				return
@@ -129,9 +124,7 @@ func (h *Handlers) derivedMessages(r *http.Request, caller generators.Caller, in
 			yield(wire.Message{}, err)
 			return
 		}
-		run := h.Messages.Describe(caller, info, h.Site.BaseURL(r))
-		run.Source = recordedSource{run.Source}
-		view := wire.NewView(info.ID, sse.NewJSONRPCRenderer(r.Context(), run, 0))
+		view := wire.NewView(info.ID, sse.NewJSONRPCRenderer(r.Context(), h.Messages.DescribeRecorded(caller, info, h.Site.BaseURL(r)), 0))
 		for batch, err := range batches {
 			if err != nil {
 				yield(wire.Message{}, err)
@@ -145,18 +138,6 @@ func (h *Handlers) derivedMessages(r *http.Request, caller generators.Caller, in
 			}
 		}
 	}
-}
-
-// A recordedSource has no result that is kept for the run's client and must not be in the
-// log.
-type recordedSource struct{ message.Source }
-
-// Content implements [message.Source].
-func (s recordedSource) Content(end *runlog.Finished) (json.RawMessage, error) {
-	if end.Content == nil && end.ContentBlob == "" {
-		return nil, nil
-	}
-	return s.Source.Content(end)
 }
 
 // exportMessages writes the messages that match, one a line.
@@ -182,21 +163,13 @@ func (h *Handlers) exportMessages(w http.ResponseWriter, info engine.Info, filte
 
 // ShowMessage serves one message of a run, as it is.
 func (h *Handlers) ShowMessage(w http.ResponseWriter, r *http.Request, caller generators.Caller) error {
-	info, err := h.Engine.Info(caller, r.PathValue("id"))
+	_, _, messages, err := h.openMessages(r, caller)
 	if err != nil {
 		return err
 	}
 	seq, err := strconv.ParseUint(r.PathValue("seq"), 10, 64)
 	if err != nil {
 		return problem.ErrPageNotFound
-	}
-	page, err := parseMessagePage(r.URL.Query())
-	if err != nil {
-		return err
-	}
-	messages, err := h.messagesOf(r, caller, info, page)
-	if err != nil {
-		return err
 	}
 	for m, err := range messages {
 		switch {

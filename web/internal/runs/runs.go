@@ -50,8 +50,7 @@ func (h *Handlers) List(w http.ResponseWriter, r *http.Request, caller generator
 		if list.Next != "" {
 			page["next"] = list.Next
 		}
-		response.JSON(w, http.StatusOK, page)
-		return nil
+		return response.JSON(w, http.StatusOK, page)
 	}
 	return h.Pages.Render(w, r, http.StatusOK, ui.Runs(h.Pages.Chrome(r, caller, "Runs"), h.Lists.Page(query, caller, list)))
 }
@@ -64,8 +63,7 @@ func (h *Handlers) Show(w http.ResponseWriter, r *http.Request, caller generator
 		return err
 	}
 	if request.WantsJSON(r) {
-		response.JSON(w, http.StatusOK, info)
-		return nil
+		return response.JSON(w, http.StatusOK, info)
 	}
 	r = r.WithContext(engine.WithPanics(r.Context()))
 	if query := r.URL.Query(); query.Has("before") || query.Has("after") {

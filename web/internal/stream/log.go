@@ -17,32 +17,16 @@ func (h *Handlers) Log(w http.ResponseWriter, r *http.Request, caller generators
 	if err != nil {
 		return problem.Errorf(http.StatusBadRequest, "%v.", err)
 	}
-	id := r.PathValue("id")
-	info, err := h.Engine.Info(caller, id)
+	info, err := h.Engine.Info(caller, r.PathValue("id"))
 	if err != nil {
 		return err
 	}
-	if info.State.Ended() && after >= info.LastSeq {
-		w.WriteHeader(http.StatusNoContent)
-		return nil
-	}
-	if r.Method == http.MethodHead {
+	if isOver(w, r, info, sse.Message{ID: after}) {
 		return nil
 	}
 	ctx, cancel := h.withClosing(r.Context(), finalEventsGrace)
 	defer cancel()
-	release, err := h.Budget.Acquire(caller.ID)
-	if err != nil {
-		return err
-	}
-	defer release()
-	batches, err := h.Engine.Follow(engine.WithPanics(ctx), caller, id, after)
-	if err != nil {
-		return err
-	}
-	batches = h.Pending.after(ctx, id, batches)
-	h.logStreamEnd(ctx, sse.Serve(ctx, w, batches, entryRenderer{}, sse.Options{}), "run", id)
-	return nil
+	return h.serveEntries(engine.WithPanics(ctx), w, caller, info.ID, after, entryRenderer{})
 }
 
 // An entryRenderer renders the entries of a log as they are, without what concerns only the

@@ -77,11 +77,7 @@ func (h *Handlers) Events(w http.ResponseWriter, r *http.Request, caller generat
 	if err != nil {
 		return err
 	}
-	if info.State.Ended() && position.ID >= info.LastSeq && !position.Partial {
-		w.WriteHeader(http.StatusNoContent) // stops an EventSource from reconnecting
-		return nil
-	}
-	if r.Method == http.MethodHead {
+	if isOver(w, r, info, position) {
 		return nil
 	}
 	ctx, cancel := h.withClosing(r.Context(), finalEventsGrace)
@@ -89,18 +85,32 @@ func (h *Handlers) Events(w http.ResponseWriter, r *http.Request, caller generat
 	if request.IsDatastar(r) {
 		return h.streamRunPatches(ctx, w, r, caller, info, position)
 	}
+	render := sse.NewJSONRPCRenderer(ctx, h.Messages.Describe(caller, info, h.Site.BaseURL(r)), position.ID)
+	return h.serveEntries(ctx, w, caller, id, 0, render)
+}
+
+// isOver reports whether a request needs no stream, and responds to it: it has all of a run that
+// has ended, or asks only for headers.
+func isOver(w http.ResponseWriter, r *http.Request, info engine.Info, position sse.Message) bool {
+	if info.State.Ended() && position.ID >= info.LastSeq && !position.Partial {
+		w.WriteHeader(http.StatusNoContent) // stops an EventSource from reconnecting
+		return true
+	}
+	return r.Method == http.MethodHead
+}
+
+// serveEntries streams the entries of a run that follow an ordinal.
+func (h *Handlers) serveEntries(ctx context.Context, w http.ResponseWriter, caller generators.Caller, run string, after uint64, render sse.Renderer) error {
 	release, err := h.Budget.Acquire(caller.ID)
 	if err != nil {
 		return err
 	}
 	defer release()
-	batches, err := h.Engine.Follow(ctx, caller, id, 0)
+	batches, err := h.Engine.Follow(ctx, caller, run, after)
 	if err != nil {
 		return err
 	}
-	batches = h.Pending.after(ctx, id, batches)
-	render := sse.NewJSONRPCRenderer(ctx, h.Messages.Describe(caller, info, h.Site.BaseURL(r)), position.ID)
-	h.logStreamEnd(ctx, sse.Serve(ctx, w, batches, render, sse.Options{}), "run", id)
+	h.logStreamEnd(ctx, sse.Serve(ctx, w, h.Pending.after(ctx, run, batches), render, sse.Options{}), "run", run)
 	return nil
 }
 

@@ -74,8 +74,8 @@ func TestPages(t *testing.T) {
 	withFrozenClock(t, func(t *testing.T) {
 		c := testChrome()
 		cards := []PhotonCard{
-			{Name: "explore_csv", Title: "Explore a CSV file", Description: "Reads a file.", Traits: Traits{ReadOnly: true, Durable: true}},
-			{Name: "wipe", Group: "Examples", Traits: Traits{Destructive: true, OpenWorld: true, Idempotent: true}},
+			{Name: "explore_csv", Title: "Explore a CSV file", Options: generators.Options{Description: "Reads a file.", ReadOnly: true, Durable: true}},
+			{Name: "wipe", Options: generators.Options{Group: "Examples", Destructive: true, OpenWorld: true, Idempotent: true}},
 		}
 		found := c
 		found.SearchQuery = "nothing"
@@ -86,7 +86,7 @@ func TestPages(t *testing.T) {
 		golden(t, "home-search", Home(found, HomePage{Count: len(cards), Query: "nothing"}))
 
 		fields := questions()["form"].Fields
-		page := PhotonPage{Name: "wizard", Title: "Wizard", Description: "Three questions.", Traits: Traits{Durable: true, Destructive: true}, Form: form.FromFields(fields, nil)}
+		page := PhotonPage{Name: "wizard", Title: "Wizard", Options: generators.Options{Description: "Three questions.", Durable: true, Destructive: true}, Form: form.FromFields(fields, nil)}
 		golden(t, "photon", PhotonDetails(c, page))
 		page.Form = form.FromFields(fields, url.Values{"name": {"A"}, "email": {"nope"}})
 		page.Errors = []generators.FieldError{generators.At("email", "must be an email address"), generators.At("topics", "must have at least 1 choice"), {Message: "is odd"}}

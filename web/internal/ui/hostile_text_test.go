@@ -154,8 +154,8 @@ func hostilePages(s string) map[string]templ.Component {
 	var open []InboxLine
 	pages := map[string]templ.Component{
 		"run":    RunPage(c, w.run),
-		"home":   Home(c, HomePage{Count: 2, Found: 2, Query: s, After: s, Next: s, Photons: []PhotonCard{{Name: s, Title: s, Description: s}}}),
-		"photon": PhotonDetails(c, PhotonPage{Name: s, Title: s, Description: s, Form: hostileForm(s), JSON: s, JSONError: s, Said: s, View: s, Errors: errs}),
+		"home":   Home(c, HomePage{Count: 2, Found: 2, Query: s, After: s, Next: s, Photons: []PhotonCard{{Name: s, Title: s, Options: generators.Options{Description: s}}}}),
+		"photon": PhotonDetails(c, PhotonPage{Name: s, Title: s, Options: generators.Options{Description: s}, Form: hostileForm(s), JSON: s, JSONError: s, Said: s, View: s, Errors: errs}),
 		"runs":   Runs(c, RunsPage{RunFilter: RunFilter{s, s, s, s, s, s, s}, After: s, Next: s, Scanned: 1, OfAll: true, Runs: []RunLine{{Info: engine.Info{ID: s, Photon: s, Title: s, State: engine.State(s), Error: s}, Input: s, Owner: s}, {Info: engine.Info{ID: s, State: engine.Waiting, Asks: []engine.OpenAsk{w.run.Open[0].OpenAsk}}}}}),
 		"login":  Login(c, LoginPage{Error: s, Next: s, Token: true}),
 		"error":  ErrorPage(c, 500, s, s, Link{Text: s, URL: "/"}),

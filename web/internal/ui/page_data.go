@@ -105,31 +105,19 @@ type HomePage struct {
 	Next    string // the last photon, if others follow
 }
 
-// A PhotonCard is a photon on the first page.
+// A PhotonCard is a photon on the first page, with its options.
 type PhotonCard struct {
-	Name        string
-	Title       string
-	Description string
-	Group       string
-	Traits
-}
-
-// Traits are the properties that a photon declares.
-type Traits struct {
-	ReadOnly    bool
-	Destructive bool
-	Idempotent  bool
-	OpenWorld   bool
-	Durable     bool
+	Name  string
+	Title string
+	generators.Options
 }
 
 // PhotonPage is the data of a photon's page and its form.
 type PhotonPage struct {
-	Name        string
-	Title       string
-	Description string
-	Upstream    string // whose tool it is; empty for Beam's own
-	Traits
+	Name     string
+	Title    string
+	Upstream string // whose tool it is; empty for Beam's own
+	generators.Options
 	Query    string // what the address fills in
 	Examples []Example
 	Form     *form.Part

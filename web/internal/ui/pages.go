@@ -22,20 +22,24 @@ func AskPage(c Chrome, o engine.OpenAsk, errs []generators.FieldError, values ur
 	return askPage(c, v)
 }
 
+// maxCardText is how many characters of a photon's description the first page shows.
+const maxCardText = 400
+
 type traitBadge struct{ label, tooltip, class string }
 
-func (t Traits) badges() []traitBadge {
+// badgesOf returns what a photon declares of itself.
+func badgesOf(o generators.Options) []traitBadge {
 	var badges []traitBadge
 	add := func(has bool, label, tooltip, class string) {
 		if has {
 			badges = append(badges, traitBadge{label, tooltip, class})
 		}
 	}
-	add(t.ReadOnly, "read-only", "Changes nothing", "")
-	add(t.Destructive, "destructive", "May destroy something", "danger")
-	add(t.Idempotent, "idempotent", "Running it again with the same input has no further effect", "")
-	add(t.OpenWorld, "open-world", "Reaches beyond this machine", "")
-	add(t.Durable, "durable", "Continues after a restart", "")
+	add(o.ReadOnly, "read-only", "Changes nothing", "")
+	add(o.Destructive, "destructive", "May destroy something", "danger")
+	add(o.Idempotent, "idempotent", "Running it again with the same input has no further effect", "")
+	add(o.OpenWorld, "open-world", "Reaches beyond this machine", "")
+	add(o.Durable, "durable", "Continues after a restart", "")
 	return badges
 }
 

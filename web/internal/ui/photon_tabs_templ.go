@@ -86,7 +86,7 @@ func photonHead(c Chrome, p PhotonPage, current, query string) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = traitBadges(p.Traits).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = traitBadges(p.Options).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

@@ -48,8 +48,7 @@ var errUpstreamNotFound = problem.Errorf(http.StatusNotFound, "There is no upstr
 func (h *Handlers) List(w http.ResponseWriter, r *http.Request, caller generators.Caller) error {
 	all := h.Servers.Status()
 	if request.WantsJSON(r) {
-		response.JSON(w, http.StatusOK, map[string]any{"upstreams": response.NonNil(all)})
-		return nil
+		return response.JSON(w, http.StatusOK, map[string]any{"upstreams": response.NonNil(all)})
 	}
 	return h.Pages.Render(w, r, http.StatusOK, ui.Upstreams(h.Pages.Chrome(r, caller, "Upstreams"), all))
 }
@@ -61,8 +60,7 @@ func (h *Handlers) Show(w http.ResponseWriter, r *http.Request, caller generator
 		return errUpstreamNotFound
 	}
 	if request.WantsJSON(r) {
-		response.JSON(w, http.StatusOK, status)
-		return nil
+		return response.JSON(w, http.StatusOK, status)
 	}
 	return h.Pages.Render(w, r, http.StatusOK, ui.Upstream(h.Pages.Chrome(r, caller, status.Name), status))
 }
