@@ -27,7 +27,7 @@ var _ callHandler = (*directCall)(nil)
 
 // startDirectly starts a run, without waiting on the goroutine that reads from the client,
 // and passes it to follow. If it can't be started, it passes the reply to answer.
-func (s *Service) startDirectly(r *session.Request, start start, answer func(requests.Reply), follow func(*run)) {
+func (s *starter) startDirectly(r *session.Request, start start, answer func(requests.Reply), follow func(*run)) {
 	begin := func(ctx context.Context) error {
 		run, err := s.startRun(ctx, r, start)
 		switch {

@@ -125,7 +125,7 @@ func AddCacheHints(c *requests.Client, result json.RawMessage) json.RawMessage {
 }
 
 // startFailure returns the reply for a run that could not be started.
-func (s *Service) startFailure(r *session.Request, start start, err error) requests.Reply {
+func (s *starter) startFailure(r *session.Request, start start, err error) requests.Reply {
 	var invalid *generators.InvalidError
 	var result *msg.ToolResult
 	switch {

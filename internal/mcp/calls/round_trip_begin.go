@@ -18,7 +18,7 @@ import (
 
 // serveRoundTrip serves one request of a call: its first one, which starts the run, or one
 // that continues it. follow serves the request, given its run.
-func (s *Service) serveRoundTrip(r *session.Request, start start, answer func(requests.Reply), newCall func(*run) (*call, func(requests.Reply))) {
+func (s *starter) serveRoundTrip(r *session.Request, start start, answer func(requests.Reply), newCall func(*run) (*call, func(requests.Reply))) {
 	digest := requeststate.DigestCall(start.name, start.args)
 	task := s.futureTask(r, start)
 	if r.Params.RequestState != "" {
@@ -37,7 +37,7 @@ func (s *Service) serveRoundTrip(r *session.Request, start start, answer func(re
 }
 
 // continueRoundTrip serves a request that continues a call.
-func (s *Service) continueRoundTrip(r *session.Request, photon *generators.Photon, digest []byte, task *futureTask, answer func(requests.Reply), newCall func(*run) (*call, func(requests.Reply))) {
+func (s *starter) continueRoundTrip(r *session.Request, photon *generators.Photon, digest []byte, task *futureTask, answer func(requests.Reply), newCall func(*run) (*call, func(requests.Reply))) {
 	state, err := s.config.Sealer.Open(r.Params.RequestState, r.Client.Caller.ID, digest)
 	run := s.newRun(r, photon, state.Run)
 	var info engine.Info
@@ -60,7 +60,7 @@ func (s *Service) continueRoundTrip(r *session.Request, photon *generators.Photo
 }
 
 // newRoundTrip returns the round trip of a request.
-func (s *Service) newRoundTrip(c *call, r *session.Request, digest []byte, task *futureTask) *roundTrip {
+func (s *starter) newRoundTrip(c *call, r *session.Request, digest []byte, task *futureTask) *roundTrip {
 	stream, waiting := c.newStream(r.Sender, 0)
 	return &roundTrip{
 		call: c, stream: stream, waiting: waiting, sealer: s.config.Sealer, digest: digest, task: task, openInputs: map[string]openInput{},
@@ -86,7 +86,7 @@ func (r *run) reopen() (engine.Info, error) {
 }
 
 // stateFailure returns the reply for a request whose state can't be continued from.
-func (s *Service) stateFailure(r *session.Request, run *run, err error) requests.Reply {
+func (s *starter) stateFailure(r *session.Request, run *run, err error) requests.Reply {
 	if errors.Is(err, requeststate.ErrInvalid) || errors.Is(err, requeststate.ErrExpired) {
 		return r.Error(msg.Errorf(mcp.INVALID_PARAMS, "%v", err))
 	}

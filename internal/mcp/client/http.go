@@ -256,7 +256,7 @@ func (t *httpTransport) endIfUnreachable(err error) {
 	isIdle := len(s.pending) == 0
 	s.mu.Unlock()
 	if isIdle {
-		s.end(err)
+		s.End(err)
 	}
 }
 

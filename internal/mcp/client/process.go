@@ -72,7 +72,7 @@ func startProcess(s *Session, server Target) (*process, error) {
 // ended, which says more.
 func (p *process) handleDeaf() {
 	if !p.exitsWithin(exitGrace) {
-		p.session.end(errors.New("the process doesn't read what it is sent"))
+		p.session.End(errors.New("the process doesn't read what it is sent"))
 	}
 }
 
@@ -119,7 +119,7 @@ func (p *process) readStdout(stdout *os.File) {
 		s.receive(line, nil)
 	}, s.handleTooLarge)
 	if err != nil {
-		s.end(fmt.Errorf("reading from the process: %w", err))
+		s.End(fmt.Errorf("reading from the process: %w", err))
 	}
 }
 
@@ -165,7 +165,7 @@ func (p *process) wait() {
 	if err != nil {
 		text = err.Error()
 	}
-	p.session.end(fmt.Errorf("the process ended: %s", text))
+	p.session.End(fmt.Errorf("the process ended: %s", text))
 	p.writer.Close()
 }
 
