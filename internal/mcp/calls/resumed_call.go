@@ -47,12 +47,15 @@ func (b *beamTools) resume(r *session.Request, info engine.Info, answer func(req
 		c.followDirectly(r, info.LastSeq, true, answer)
 		return
 	}
-	t := b.starter.newRoundTrip(c, r, digest, nil)
-	if answered, done := t.rejoin(r.InFlight.NewContext()); done {
+	t, f := b.starter.newRoundTrip(c, r, digest, nil)
+	switch answered, done, err := t.rejoin(r.InFlight.NewContext()); {
+	case err != nil:
+		answer(f.fail(err))
+	case done:
 		answer(answered)
-		return
+	default:
+		f.follow(r.Session.Steps, t.askAtOnce, answer)
 	}
-	t.follow(r, answer)
 }
 
 // resumedCallOf returns what makes the call of a request that brings a requestState.
