@@ -115,10 +115,11 @@ func (s *Service) servePhoton(r *session.Request, answer func(requests.Reply)) {
 		name: r.Params.Name, args: r.Params.Arguments, photon: photon, decision: decision,
 		hasToolResult: !decision.IsTask || r.Client.IsModern(),
 	}
+	sess, client := r.Session, r.Client
 	newCall := func(run *run) (*call, func(requests.Reply)) {
 		c := s.starter.newCall(r, run, startedRun{run}, toolResult)
 		c.allowHandoff(s.starter.leaveTimes(decision), IsShownInChat(photon))
-		c.handoffs.isPromised = func() bool { return s.config.GuaranteedOutputSchema(r.Session, r.Client, photon) != nil }
+		c.handoffs.isPromised = func() bool { return s.config.GuaranteedOutputSchema(sess, client, photon) != nil }
 		c.presence = start.presence
 		return c, answer
 	}

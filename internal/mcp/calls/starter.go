@@ -27,7 +27,9 @@ func (s *starter) serveCall(r *session.Request, start *start, answer func(reques
 		r.Session.RunBlocking(func() { s.serveRoundTrip(r, *start, answer, newCall) })
 		return
 	}
-	start.presence = new(clientsession.Presence) // modern clients come back whenever they want
+	if !s.config.Policy.Link {
+		start.presence = new(clientsession.Presence) // modern clients come back whenever they want
+	}
 	s.startDirectly(r, *start, answer, func(run *run) {
 		c, answer := newCall(run)
 		c.followDirectly(r, startEntry, false, run.recordReplies(answer))
