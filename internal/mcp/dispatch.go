@@ -84,12 +84,14 @@ func (d *dispatcher) admit(ctx context.Context, sess *session.Session, out reque
 	if d.traceContext != nil {
 		ctx = d.traceContext(ctx, p.Meta.LogTrace())
 	}
-	if r.InFlight, refused = sess.Requests.Register(ctx, m.ID); refused != nil {
+	inFlight, refused := sess.Requests.Register(ctx, m.ID)
+	if refused != nil {
 		return refuse(refused)
 	}
+	r.InFlight = inFlight
 	return func(answer func(requests.Reply)) {
-		d.serve(r, func(reply requests.Reply) {
-			sess.Requests.Finish(r.InFlight)
+		d.serve(r, func(reply requests.Reply) { // which doesn't keep the request in memory while it waits
+			sess.Requests.Finish(inFlight)
 			answer(reply)
 		})
 	}

@@ -177,7 +177,7 @@ func (s *Server) methods(c *calls.Config, l library, tools *toolList, u *upstrea
 // reportChange reports a change that mcp-go announces.
 func (s *Server) reportChange(n mcp.JSONRPCNotification) {
 	switch n.Method {
-	case mcp.MethodNotificationPromptsListChanged, mcp.MethodNotificationResourcesListChanged:
+	case mcp.MethodNotificationToolsListChanged, mcp.MethodNotificationPromptsListChanged, mcp.MethodNotificationResourcesListChanged:
 		s.changes.Report(n.Method, "")
 	case mcp.MethodNotificationResourceUpdated:
 		if uri, ok := n.Params.AdditionalFields["uri"].(string); ok && uri != "" {

@@ -60,29 +60,32 @@ func CancelDefinition() mcp.Tool {
 const unknownHandleText = "No run has this handle. Either no earlier call returned it, or the run is no longer kept " +
 	"(a run that is not durable ends with its Beam process). Call the tool itself again."
 
-// serveBeamTool serves a call of one of Beam's own tools.
-func (s *Service) serveBeamTool(r *session.Request, answer func(requests.Reply)) {
+// beamTools serves the calls of Beam's own tools, but for those of the view.
+type beamTools struct{ starter *starter }
+
+// serve serves a call of one of Beam's own tools.
+func (b *beamTools) serve(r *session.Request, answer func(requests.Reply)) {
 	name := r.Params.Name
 	handle, valid := parseHandle(r.Params.Arguments)
 	switch {
 	case !valid || handle == "" && name == CancelTool:
-		answer(s.errorResult(r, "The arguments for "+name+` are not valid: it takes {"run": HANDLE}, with the handle from the result of the earlier call.`))
+		answer(b.errorResult(r, "The arguments for "+name+` are not valid: it takes {"run": HANDLE}, with the handle from the result of the earlier call.`))
 		return
 	case handle == "":
-		answer(s.listWaitingRuns(r))
+		answer(b.listWaitingRuns(r))
 		return
 	}
-	info, err := s.config.Engine.Info(r.Client.Caller, handle)
+	info, err := b.starter.config.Engine.Info(r.Client.Caller, handle)
 	if err == nil && info.Owner != r.Client.Caller.ID { // an operator's client doesn't act on the runs of others
 		err = engine.ErrForbidden
 	}
 	switch {
 	case err != nil:
-		answer(s.handleFailure(r, err))
+		answer(b.handleFailure(r, err))
 	case name == CancelTool:
-		s.cancelWaitingRun(r, info, answer)
+		b.cancelWaitingRun(r, info, answer)
 	default:
-		s.resume(r, info, answer)
+		b.resume(r, info, answer)
 	}
 }
 
@@ -101,36 +104,36 @@ func parseHandle(args json.RawMessage) (run string, valid bool) {
 }
 
 // errorResult returns a reply that describes to the model what went wrong.
-func (s *Service) errorResult(r *session.Request, text string) requests.Reply {
-	return s.replies(r, toolResult).result(msg.ErrorResult(text), "")
+func (b *beamTools) errorResult(r *session.Request, text string) requests.Reply {
+	return b.starter.replies(r, toolResult).result(msg.ErrorResult(text), "")
 }
 
 // handleFailure returns the reply for a handle whose run can't be used.
-func (s *Service) handleFailure(r *session.Request, err error) requests.Reply {
+func (b *beamTools) handleFailure(r *session.Request, err error) requests.Reply {
 	switch {
 	case errors.Is(err, engine.ErrRunNotFound), errors.Is(err, engine.ErrForbidden):
-		return s.errorResult(r, unknownHandleText)
+		return b.errorResult(r, unknownHandleText)
 	case engine.IsTransient(err):
-		return s.errorResult(r, "The run can't be read at the moment. Nothing is lost: call "+r.Params.Name+" again later.")
+		return b.errorResult(r, "The run can't be read at the moment. Nothing is lost: call "+r.Params.Name+" again later.")
 	}
-	s.config.Logger.Error("serving a call", "tool", r.Params.Name, "err", err)
+	b.starter.config.Logger.Error("serving a call", "tool", r.Params.Name, "err", err)
 	return r.Error(errFailed)
 }
 
 // cancelWaitingRun cancels the run that [CancelTool] was called with.
-func (s *Service) cancelWaitingRun(r *session.Request, info engine.Info, answer func(requests.Reply)) {
+func (b *beamTools) cancelWaitingRun(r *session.Request, info engine.Info, answer func(requests.Reply)) {
 	if info.State.Ended() {
-		answer(s.errorResult(r, fmt.Sprintf("This call of %s has already ended. %s returns its result.", info.Photon, ResumeTool)))
+		answer(b.errorResult(r, fmt.Sprintf("This call of %s has already ended. %s returns its result.", info.Photon, ResumeTool)))
 		return
 	}
-	run := s.newRun(r, s.photonOf(info), info.ID)
+	run := b.starter.newRun(r, b.starter.photonOf(info), info.ID)
 	err := run.engine.Cancel(context.Background(), r.Client.Caller, info.ID, msg.Surface)
 	run.recordReceived(r.Message.Raw)
 	answer = run.recordReplies(answer)
 	if err != nil {
-		answer(s.handleFailure(r, err))
+		answer(b.handleFailure(r, err))
 		return
 	}
 	text := "The call of " + info.Photon + " is canceled. Its questions are withdrawn, and it does nothing more."
-	answer(s.replies(r, toolResult).result(&msg.ToolResult{Content: []msg.ContentBlock{msg.TextBlock(text)}}, ""))
+	answer(b.starter.replies(r, toolResult).result(&msg.ToolResult{Content: []msg.ContentBlock{msg.TextBlock(text)}}, ""))
 }

@@ -175,7 +175,7 @@ func (c *call) leaveForChat(holdsQuestions bool) (r requests.Reply, done bool) {
 func (c *call) Resume(out requests.Sender, inFlight *requests.InFlight, after uint64) requests.Reply {
 	d, f := c.newDirectCall(out, inFlight, after)
 	c.questions.continueOn(d.stream.sender)
-	r := f.followAndWait(func(ctx context.Context) (r requests.Reply, done bool) { return d.resume(ctx, after) })
+	r := f.followAndWait(func(ctx context.Context) (requests.Reply, bool, error) { return d.resume(ctx, after) })
 	c.run.recordReply(r)
 	return r
 }

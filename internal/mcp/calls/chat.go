@@ -84,5 +84,5 @@ func (s *Service) serveViewTool(r *session.Request) requests.Reply {
 		result = map[string]string{"error": s.view.DescribeError(r.Params.Name, err)}
 	}
 	raw := msg.Compacted(result)
-	return s.replies(r, toolResult).result(&msg.ToolResult{Content: []msg.ContentBlock{msg.TextBlock(string(raw))}, Structured: raw, IsError: err != nil}, "")
+	return s.starter.replies(r, toolResult).result(&msg.ToolResult{Content: []msg.ContentBlock{msg.TextBlock(string(raw))}, Structured: raw, IsError: err != nil}, "")
 }

@@ -27,7 +27,7 @@ var _ callHandler = (*directCall)(nil)
 
 // startDirectly starts a run, without waiting on the goroutine that reads from the client,
 // and passes it to follow. If it can't be started, it passes the reply to answer.
-func (s *Service) startDirectly(r *session.Request, start start, answer func(requests.Reply), follow func(*run)) {
+func (s *starter) startDirectly(r *session.Request, start start, answer func(requests.Reply), follow func(*run)) {
 	begin := func(ctx context.Context) error {
 		run, err := s.startRun(ctx, r, start)
 		switch {
@@ -48,7 +48,7 @@ func (s *Service) startDirectly(r *session.Request, start start, answer func(req
 func (c *call) newDirectCall(out requests.Sender, inFlight *requests.InFlight, after uint64) (*directCall, *follower) {
 	s, w := c.newStream(out, after)
 	d := &directCall{call: c, stream: s, waiting: w, requestEnded: c.requestEnded}
-	return d, &follower{stream: s, handler: d, inFlight: inFlight}
+	return d, &follower{call: c, stream: s, handler: d, inFlight: inFlight}
 }
 
 // followDirectly follows the call's run on the stream of its request, after the entry with
@@ -70,35 +70,33 @@ func (c *call) followDirectly(r *session.Request, after uint64, rejoins bool, an
 
 // rejoin is the first step on a run that has been going on: it asks the questions that are
 // open.
-func (d *directCall) rejoin(ctx context.Context) (r requests.Reply, done bool) {
+func (d *directCall) rejoin(ctx context.Context) (r requests.Reply, done bool, err error) {
 	open, finished, err := d.stream.skipHistory(ctx)
-	switch {
-	case err != nil:
-		return d.call.fail(err), true
-	case finished != nil:
-		return d.handleEnd(ctx, *finished), true
+	if finished != nil {
+		return d.call.finish(ctx, d.stream, *finished), true, nil
 	}
-	d.stream.sender.SetResumeCursor(d.call.run.cursor(d.stream.last))
-	if err := d.sendQuestions(ctx, open); err != nil {
-		return d.handleFailure(err), true
+	if err == nil {
+		d.stream.sender.SetResumeCursor(d.call.run.cursor(d.stream.last))
+		err = d.sendQuestions(ctx, open)
 	}
-	return d.replyAfterBatch()
+	if err != nil {
+		return r, true, err
+	}
+	r, done = d.replyAfterBatch()
+	return r, done, nil
 }
 
 // resume is the first step on a stream that follows one that broke off.
-func (d *directCall) resume(ctx context.Context, after uint64) (r requests.Reply, done bool) {
+func (d *directCall) resume(ctx context.Context, after uint64) (r requests.Reply, done bool, err error) {
 	if err := d.stream.catchUp(ctx, after); err != nil {
-		return d.call.fail(err), true
+		return r, true, err
 	}
 	d.call.progress.resume(&d.stream.state)
 	d.call.questions.noteResponse() // the client was disconnected, not silent
 	if r, done := d.call.repeatHandOff(); done {
-		return r, true
+		return r, true, nil
 	}
-	if err := d.sendQuestions(ctx, d.call.questions.invalidlyAnswered(d.stream.last)); err != nil {
-		return d.handleFailure(err), true
-	}
-	return requests.Reply{}, false
+	return r, false, d.sendQuestions(ctx, d.call.questions.invalidlyAnswered(d.stream.last))
 }
 
 func (d *directCall) sendQuestions(ctx context.Context, seqs []uint64) error {
@@ -127,17 +125,10 @@ func (d *directCall) sendQuestion(ctx context.Context, seq uint64) error {
 	return d.call.questions.ask(d.stream.sender, seq, request)
 }
 
-// begin implements [callHandler].
-func (d *directCall) begin() { d.call.enter() }
-
-// end implements [callHandler].
-func (d *directCall) end() (runGoesOn bool) { return d.call.exit() }
-
 // handleEntry implements [callHandler].
 func (d *directCall) handleEntry(ctx context.Context, e runlog.Entry) error {
 	switch e.Kind {
 	case runlog.KindAsked:
-		d.call.asked.Store(true)
 		return d.sendQuestion(ctx, e.Seq)
 	case runlog.KindAnswered, runlog.KindWithdrawn:
 		s, err := runlog.Decode[msg.Settlement](e)
@@ -172,11 +163,6 @@ func (d *directCall) sendNewVersion(ctx context.Context, e runlog.Entry) error {
 	return d.call.questions.sendNewVersion(d.stream.sender, p, open)
 }
 
-// handleEnd implements [callHandler].
-func (d *directCall) handleEnd(ctx context.Context, e runlog.Entry) requests.Reply {
-	return d.call.finish(ctx, d.stream, e)
-}
-
 // replyAfterBatch implements [callHandler].
 func (d *directCall) replyAfterBatch() (requests.Reply, bool) { return d.call.leaveForChat(false) }
 
@@ -184,33 +170,18 @@ func (d *directCall) replyAfterBatch() (requests.Reply, bool) { return d.call.le
 func (d *directCall) nextDeadline() time.Time { return d.waiting.next(time.Now(), false) }
 
 // handleDeadline implements [callHandler].
-func (d *directCall) handleDeadline(ctx context.Context) (r requests.Reply, done bool) {
+func (d *directCall) handleDeadline(ctx context.Context) (r requests.Reply, done bool, err error) {
 	now := time.Now()
 	if d.waiting.mustLeave(now) {
 		if r, done := d.call.handOff(); done {
-			return r, true
+			return r, true, nil
 		}
 	}
-	if err := d.waiting.sendDue(ctx, now); err != nil {
-		return d.handleFailure(err), true
-	}
-	return requests.Reply{}, false
-}
-
-// handleFailure implements [callHandler]. The reply is empty if the client is gone, since
-// the client may resume the call.
-func (d *directCall) handleFailure(err error) requests.Reply {
-	if errors.Is(err, msg.ErrClientGone) {
-		return d.handleRequestEnd(msg.ErrClientGone)
-	}
-	return d.call.fail(err)
+	return r, false, d.waiting.sendDue(ctx, now)
 }
 
 // handleRequestEnd implements [callHandler].
-func (d *directCall) handleRequestEnd(cause error) requests.Reply {
-	d.requestEnded(cause)
-	return requests.Reply{}
-}
+func (d *directCall) handleRequestEnd(cause error) { d.requestEnded(cause) }
 
 // requestEnded ends the call if its request has ended before the run, and nobody will
 // resume it.

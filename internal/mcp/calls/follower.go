@@ -2,6 +2,7 @@ package calls
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"runtime/debug"
 	"sync"
@@ -9,6 +10,7 @@ import (
 	"time"
 
 	"github.com/photon-beam/beam/internal/engine"
+	msg "github.com/photon-beam/beam/internal/mcp/message"
 	"github.com/photon-beam/beam/internal/mcp/requests"
 	"github.com/photon-beam/beam/internal/mcp/steps"
 	"github.com/photon-beam/beam/internal/runlog"
@@ -22,6 +24,7 @@ import (
 // has more entries, one when a timer is due. Steps run one after the other; a
 // cancellation may run beside them.
 type follower struct {
+	call     *call
 	stream   *stream
 	handler  callHandler
 	inFlight *requests.InFlight // the request that the stream belongs to
@@ -38,33 +41,25 @@ type follower struct {
 var _ engine.Waiter = (*follower)(nil)
 
 // A callHandler decides what the entries of a run mean for a call. A follower calls
-// it only in its steps, except for handleRequestEnd and leave.
+// it only in its steps, except for handleRequestEnd.
 type callHandler interface {
-	// begin is called when the follower begins.
-	begin()
 	// handleEntry handles an entry other than the last one of an ended run.
 	handleEntry(ctx context.Context, e runlog.Entry) error
-	// handleEnd returns the call's reply, given the last entry of an ended run.
-	handleEnd(ctx context.Context, e runlog.Entry) requests.Reply
 	// replyAfterBatch returns the call's reply if the call ends after the entries that
 	// were handled.
 	replyAfterBatch() (r requests.Reply, done bool)
 	// nextDeadline returns when handleDeadline is due, or zero if it is not.
 	nextDeadline() time.Time
-	// handleDeadline does what is due. It returns the call's reply if the call ends.
-	handleDeadline(ctx context.Context) (r requests.Reply, done bool)
-	// handleFailure returns the reply of a call that can't go on.
-	handleFailure(err error) requests.Reply
+	// handleDeadline is the step that does what is due.
+	handleDeadline(ctx context.Context) (r requests.Reply, done bool, err error)
 	// handleRequestEnd ends a call whose request ended before its run, with that cause.
 	// It may be called more than once, and concurrently with a step.
-	handleRequestEnd(cause error) requests.Reply
-	// end is called once, when the follower ends. It reports whether the run goes on.
-	end() (runGoesOn bool)
+	handleRequestEnd(cause error)
 }
 
 // A step is a part of a follower's work. It must not wait. It returns the call's reply
-// if that ends the call.
-type step func(context.Context) (r requests.Reply, done bool)
+// if that ends the call, or why the call can't go on.
+type step func(context.Context) (r requests.Reply, done bool, err error)
 
 // follow follows the run until the run or the request ends, and passes the call's reply
 // to answer. If first isn't nil, it is the first step. If the session has a queue, follow
@@ -94,7 +89,7 @@ func (f *follower) followAndWait(first step) (r requests.Reply) {
 // start runs the first step, if there is one. Later ones run on queue.
 func (f *follower) start(queue *steps.Queue, first step, answer func(requests.Reply)) {
 	f.queue, f.answer = queue, answer
-	f.handler.begin()
+	f.call.enter()
 	f.inFlight.Observe(func(raw []byte) { f.stream.run.recordReceived(raw) })
 	f.inFlight.OnCancel(f.endOnCancel)
 	if first != nil && f.runStep(first) {
@@ -108,7 +103,8 @@ func (f *follower) start(queue *steps.Queue, first step, answer func(requests.Re
 // endOnCancel ends the call when its request is cancelled.
 func (f *follower) endOnCancel(cause error) {
 	if cause != requests.ErrServed && !f.hasReplied.Load() {
-		f.finish(f.handler.handleRequestEnd(cause))
+		f.handler.handleRequestEnd(cause)
+		f.finish(requests.Reply{})
 	}
 }
 
@@ -129,7 +125,7 @@ func (f *follower) awaitMore() bool {
 	available, err := r.engine.AddWaiter(r.client.Caller, r.id, f.stream.last, f)
 	switch {
 	case err != nil:
-		f.finish(f.handler.handleFailure(err))
+		f.finish(f.fail(err))
 	case !available && f.hasReplied.Load(): // the call ended before AddWaiter
 		r.engine.RemoveWaiter(r.id, f)
 	}
@@ -146,52 +142,70 @@ func (f *follower) runStep(work step) (done bool) {
 	}
 	defer func() {
 		if v := recover(); v != nil {
-			f.finish(f.handler.handleFailure(fmt.Errorf("panic: %v\n%s", v, debug.Stack())))
+			f.finish(f.fail(fmt.Errorf("panic: %v\n%s", v, debug.Stack())))
 			done = true
 		}
 	}()
-	r, done := work(context.Background())
-	if done {
+	r, done, err := work(context.Background())
+	switch {
+	case err != nil:
+		f.finish(f.fail(err))
+		return true
+	case done:
 		f.finish(r)
-	} else {
+	default:
 		f.scheduleTimer()
 	}
 	return done
 }
 
+// fail returns the reply of a call that can't go on. It is empty if the client is gone,
+// since the client may resume the call.
+func (f *follower) fail(err error) requests.Reply {
+	if errors.Is(err, msg.ErrClientGone) {
+		f.handler.handleRequestEnd(err)
+		return requests.Reply{}
+	}
+	return f.call.fail(err)
+}
+
 // handleRecorded is the step that handles the entries in the log.
-func (f *follower) handleRecorded(ctx context.Context) (r requests.Reply, done bool) {
+func (f *follower) handleRecorded(ctx context.Context) (r requests.Reply, done bool, err error) {
 	run := f.stream.run
 	batches, err := run.engine.Read(ctx, run.client.Caller, run.id, f.stream.last)
 	if err != nil {
-		return f.handler.handleFailure(err), true
+		return r, true, err
 	}
 	for batch, err := range batches {
 		if err != nil {
-			return f.handler.handleFailure(err), true
+			return r, true, err
 		}
-		if r, done := f.handleBatch(ctx, batch); done {
-			return r, true
+		if r, done, err := f.handleBatch(ctx, batch); done || err != nil {
+			return r, done, err
 		}
 	}
-	return requests.Reply{}, false
+	return r, false, nil
 }
 
 // handleBatch handles a batch of entries.
-func (f *follower) handleBatch(ctx context.Context, batch []runlog.Entry) (r requests.Reply, done bool) {
+func (f *follower) handleBatch(ctx context.Context, batch []runlog.Entry) (r requests.Reply, done bool, err error) {
 	for _, e := range batch {
-		if cause := f.inFlight.Cause(); cause != nil {
-			return f.handler.handleRequestEnd(cause), true
-		}
-		if e.Kind == runlog.KindFinished {
-			return f.handler.handleEnd(ctx, e), true
+		switch cause := f.inFlight.Cause(); {
+		case cause != nil:
+			f.handler.handleRequestEnd(cause)
+			return r, true, nil
+		case e.Kind == runlog.KindFinished:
+			return f.call.finish(ctx, f.stream, e), true, nil
+		case e.Kind == runlog.KindAsked:
+			f.call.asked.Store(true)
 		}
 		if err := f.handler.handleEntry(ctx, e); err != nil {
-			return f.handler.handleFailure(err), true
+			return r, true, err
 		}
 		f.stream.last = e.Seq
 	}
-	return f.handler.replyAfterBatch()
+	r, done = f.handler.replyAfterBatch()
+	return r, done, nil
 }
 
 // minTimerDelay is the shortest delay of the timer.
@@ -210,9 +224,10 @@ func (f *follower) scheduleTimer() {
 
 // handleTimer does what is due.
 func (f *follower) handleTimer() {
-	f.runStep(func(ctx context.Context) (r requests.Reply, done bool) {
+	f.runStep(func(ctx context.Context) (r requests.Reply, done bool, err error) {
 		if cause := f.inFlight.Cause(); cause != nil {
-			return f.handler.handleRequestEnd(cause), true
+			f.handler.handleRequestEnd(cause)
+			return r, true, nil
 		}
 		return f.handler.handleDeadline(ctx)
 	})
@@ -235,7 +250,7 @@ func (f *follower) finish(r requests.Reply) {
 	f.timerMu.Lock()
 	f.stopTimer()
 	f.timerMu.Unlock()
-	if f.handler.end() { // the run must not keep the waiter
+	if f.call.exit() { // the run must not keep the waiter
 		f.stream.run.engine.RemoveWaiter(f.stream.run.id, f)
 	}
 	f.answer(r)

@@ -104,14 +104,14 @@ func upstreamResult(method string) resultFormat {
 			return r.error(failed.Error)
 		}
 		if method == string(mcp.MethodResourcesRead) {
-			content = AddCacheHints(r.client, content)
+			content = addCacheHints(r.client, content)
 		}
 		return requests.Reply{Message: msg.EncodeResult(r.id, r.base("complete").AddTo(content))}
 	}
 }
 
-// AddCacheHints adds to a result what modern clients require it to say of caching.
-func AddCacheHints(c *requests.Client, result json.RawMessage) json.RawMessage {
+// addCacheHints adds to a result what modern clients require it to say of caching.
+func addCacheHints(c *requests.Client, result json.RawMessage) json.RawMessage {
 	if !c.IsModern() {
 		return result
 	}
@@ -125,7 +125,7 @@ func AddCacheHints(c *requests.Client, result json.RawMessage) json.RawMessage {
 }
 
 // startFailure returns the reply for a run that could not be started.
-func (s *Service) startFailure(r *session.Request, start start, err error) requests.Reply {
+func (s *starter) startFailure(r *session.Request, start start, err error) requests.Reply {
 	var invalid *generators.InvalidError
 	var result *msg.ToolResult
 	switch {

@@ -14,22 +14,22 @@ import (
 )
 
 // resume serves a call of [ResumeTool] with the handle of a run.
-func (s *Service) resume(r *session.Request, info engine.Info, answer func(requests.Reply)) {
-	if err := s.config.Engine.ClearIdleTimeout(r.Client.Caller, info.ID); err != nil {
-		answer(s.handleFailure(r, err))
+func (b *beamTools) resume(r *session.Request, info engine.Info, answer func(requests.Reply)) {
+	if err := b.starter.config.Engine.ClearIdleTimeout(r.Client.Caller, info.ID); err != nil {
+		answer(b.handleFailure(r, err))
 		return
 	}
-	if _, ok := s.config.Photons.Lookup(info.Photon); !ok && !info.State.Ended() { // of an ended run the log has the result
-		answer(s.errorResult(r, "The tool "+info.Photon+" of this run is not available now. The run is waiting for it."))
+	if _, ok := b.starter.config.Photons.Lookup(info.Photon); !ok && !info.State.Ended() { // of an ended run the log has the result
+		answer(b.errorResult(r, "The tool "+info.Photon+" of this run is not available now. The run is waiting for it."))
 		return
 	}
-	run := s.newRun(r, s.photonOf(info), info.ID)
+	run := b.starter.newRun(r, b.starter.photonOf(info), info.ID)
 	run.keepResult() // a restart of Beam forgets it
 	forgetSettled(r.Session, info)
-	run.number = s.lastNumber.Add(1)
+	run.number = b.starter.lastNumber.Add(1)
 	digest := requeststate.DigestCall(r.Params.Name, r.Params.Arguments)
 	if r.Client.IsModern() && r.Params.RequestState != "" {
-		s.continueRoundTrip(r, run.photon, digest, nil, answer, s.resumedCallOf(r, answer))
+		b.starter.continueRoundTrip(r, run.photon, digest, nil, answer, b.resumedCallOf(r, answer))
 		return
 	}
 	run.recordReceived(r.Message.Raw)
@@ -42,32 +42,35 @@ func (s *Service) resume(r *session.Request, info engine.Info, answer func(reque
 		answer(r.Error(refused))
 		return
 	}
-	c := s.newResumedCall(r, run)
+	c := b.newResumedCall(r, run)
 	if !r.Client.IsModern() {
 		c.followDirectly(r, info.LastSeq, true, answer)
 		return
 	}
-	t := s.newRoundTrip(c, r, digest, nil)
-	if answered, done := t.rejoin(r.InFlight.NewContext()); done {
+	t, f := b.starter.newRoundTrip(c, r, digest, nil)
+	switch answered, done, err := t.rejoin(r.InFlight.NewContext()); {
+	case err != nil:
+		answer(f.fail(err))
+	case done:
 		answer(answered)
-		return
+	default:
+		f.follow(r.Session.Steps, t.askAtOnce, answer)
 	}
-	t.follow(r, answer)
 }
 
 // resumedCallOf returns what makes the call of a request that brings a requestState.
-func (s *Service) resumedCallOf(r *session.Request, answer func(requests.Reply)) func(*run) (*call, func(requests.Reply)) {
-	return func(run *run) (*call, func(requests.Reply)) { return s.newResumedCall(r, run), answer }
+func (b *beamTools) resumedCallOf(r *session.Request, answer func(requests.Reply)) func(*run) (*call, func(requests.Reply)) {
+	return func(run *run) (*call, func(requests.Reply)) { return b.newResumedCall(r, run), answer }
 }
 
 // newResumedCall returns a call that waits for a run which an earlier call has started.
-func (s *Service) newResumedCall(r *session.Request, run *run) *call {
+func (b *beamTools) newResumedCall(r *session.Request, run *run) *call {
 	o := resumedRun{run: run}
-	if s.config.Chat.IsUsedBy(r.Session, r.Client) {
-		o.marks = s.config.Chat.Marks
+	if b.starter.config.Chat.IsUsedBy(r.Session, r.Client) {
+		o.marks = b.starter.config.Chat.Marks
 	}
-	c := s.newCall(r, run, o, toolResult)
-	c.allowHandoff(leaveTimes{any: s.config.Policy.handoff()}, true) // its purpose is to wait
+	c := b.starter.newCall(r, run, o, toolResult)
+	c.allowHandoff(leaveTimes{any: b.starter.config.Policy.handoff()}, true) // its purpose is to wait
 	return c
 }
 

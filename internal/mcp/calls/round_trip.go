@@ -56,16 +56,14 @@ const (
 
 // askAtOnce is the round trip's first step. It ends the request if its questions are
 // known already.
-func (t *roundTrip) askAtOnce(context.Context) (answer requests.Reply, done bool) {
+func (t *roundTrip) askAtOnce(context.Context) (answer requests.Reply, done bool, err error) {
 	info, err := t.call.run.info()
-	if err != nil {
-		return t.call.fail(err), true
-	}
-	if info.LastSeq <= t.stream.last {
-		return t.replyAfterBatch()
+	if err == nil && info.LastSeq <= t.stream.last {
+		answer, done = t.replyAfterBatch()
+		return answer, done, nil
 	}
 	t.resetWait()
-	return requests.Reply{}, false
+	return answer, false, err
 }
 
 // replyAfterBatch implements [callHandler].
@@ -106,34 +104,25 @@ func (t *roundTrip) isReadyToAsk() bool {
 	return false
 }
 
-// begin implements [callHandler].
-func (t *roundTrip) begin() { t.call.enter() }
-
-// end implements [callHandler].
-func (t *roundTrip) end() (runGoesOn bool) { return t.call.exit() }
-
 // nextDeadline implements [callHandler].
 func (t *roundTrip) nextDeadline() time.Time {
 	return earlier(t.waiting.next(time.Now(), len(t.openInputs) > 0), t.waitUntil)
 }
 
 // handleDeadline implements [callHandler].
-func (t *roundTrip) handleDeadline(ctx context.Context) (answer requests.Reply, done bool) {
+func (t *roundTrip) handleDeadline(ctx context.Context) (answer requests.Reply, done bool, err error) {
 	now := time.Now()
 	if !t.waitUntil.IsZero() && !now.Before(t.waitUntil) {
 		if answer, done := t.handleExpiredWait(); done {
-			return answer, true
+			return answer, true, nil
 		}
 	}
 	if t.waiting.mustLeave(now) {
 		if answer, done := t.leave(); done {
-			return answer, true
+			return answer, true, nil
 		}
 	}
-	if err := t.waiting.sendDue(ctx, now); err != nil {
-		return t.handleFailure(err), true
-	}
-	return requests.Reply{}, false
+	return answer, false, t.waiting.sendDue(ctx, now)
 }
 
 // handleExpiredWait ends the request when waitUntil has come. It goes on if its questions
@@ -165,7 +154,6 @@ func (t *roundTrip) leave() (answer requests.Reply, done bool) {
 func (t *roundTrip) handleEntry(ctx context.Context, e runlog.Entry) error {
 	switch e.Kind {
 	case runlog.KindAsked:
-		t.call.asked.Store(true)
 		return t.collectQuestion(ctx, e.Seq)
 	case runlog.KindAnswered, runlog.KindWithdrawn:
 		s, err := runlog.Decode[msg.Settlement](e)
@@ -217,22 +205,9 @@ func (t *roundTrip) addInput(ctx context.Context, key string, a requeststate.Inp
 	return nil
 }
 
-// handleEnd implements [callHandler].
-func (t *roundTrip) handleEnd(ctx context.Context, e runlog.Entry) requests.Reply {
-	return t.call.finish(ctx, t.stream, e)
-}
-
-// handleFailure implements [callHandler].
-func (t *roundTrip) handleFailure(err error) requests.Reply {
-	if errors.Is(err, msg.ErrClientGone) {
-		return t.handleRequestEnd(msg.ErrClientGone)
-	}
-	return t.call.fail(err)
-}
-
 // handleRequestEnd implements [callHandler]. It cancels the run if nobody could resume
 // it.
-func (t *roundTrip) handleRequestEnd(cause error) requests.Reply {
+func (t *roundTrip) handleRequestEnd(cause error) {
 	switch origin := t.call.origin; {
 	case t.call.handedOff.Load():
 	case errors.Is(cause, requests.ErrCancelled):
@@ -244,7 +219,6 @@ func (t *roundTrip) handleRequestEnd(cause error) requests.Reply {
 			t.call.run.logger.Error("keeping a run for its requestState", "run", t.call.run.id, "err", err)
 		}
 	}
-	return requests.Reply{}
 }
 
 // askForInput returns the open questions as the request's result.

@@ -18,7 +18,7 @@ import (
 
 // serveRoundTrip serves one request of a call: its first one, which starts the run, or one
 // that continues it. follow serves the request, given its run.
-func (s *Service) serveRoundTrip(r *session.Request, start start, answer func(requests.Reply), newCall func(*run) (*call, func(requests.Reply))) {
+func (s *starter) serveRoundTrip(r *session.Request, start start, answer func(requests.Reply), newCall func(*run) (*call, func(requests.Reply))) {
 	digest := requeststate.DigestCall(start.name, start.args)
 	task := s.futureTask(r, start)
 	if r.Params.RequestState != "" {
@@ -31,13 +31,13 @@ func (s *Service) serveRoundTrip(r *session.Request, start start, answer func(re
 		return
 	}
 	c, answer := newCall(run)
-	t := s.newRoundTrip(c, r, digest, task)
+	t, f := s.newRoundTrip(c, r, digest, task)
 	t.earlyResponses, t.stream.last = r.Params.Responses, startEntry
-	t.follow(r, run.recordReplies(answer))
+	f.follow(r.Session.Steps, t.askAtOnce, run.recordReplies(answer))
 }
 
 // continueRoundTrip serves a request that continues a call.
-func (s *Service) continueRoundTrip(r *session.Request, photon *generators.Photon, digest []byte, task *futureTask, answer func(requests.Reply), newCall func(*run) (*call, func(requests.Reply))) {
+func (s *starter) continueRoundTrip(r *session.Request, photon *generators.Photon, digest []byte, task *futureTask, answer func(requests.Reply), newCall func(*run) (*call, func(requests.Reply))) {
 	state, err := s.config.Sealer.Open(r.Params.RequestState, r.Client.Caller.ID, digest)
 	run := s.newRun(r, photon, state.Run)
 	var info engine.Info
@@ -51,26 +51,24 @@ func (s *Service) continueRoundTrip(r *session.Request, photon *generators.Photo
 	run.recordReceived(r.Message.Raw)
 	c, answer := newCall(run)
 	answer = run.recordReplies(answer)
-	t := s.newRoundTrip(c, r, digest, task)
-	if answered, done := t.continueFrom(r.InFlight.NewContext(), info, r.Params, state); done {
-		answer(answered)
-		return
+	t, f := s.newRoundTrip(c, r, digest, task)
+	switch err := t.continueFrom(r.InFlight.NewContext(), info, r.Params, state); {
+	case err != nil:
+		answer(f.fail(err))
+	case task != nil && task.afterAsking && len(t.openInputs) == 0:
+		answer(t.becomeTask())
+	default:
+		f.follow(r.Session.Steps, t.askAtOnce, answer)
 	}
-	t.follow(r, answer)
 }
 
-// newRoundTrip returns the round trip of a request.
-func (s *Service) newRoundTrip(c *call, r *session.Request, digest []byte, task *futureTask) *roundTrip {
+// newRoundTrip returns the round trip of a request, and its follower.
+func (s *starter) newRoundTrip(c *call, r *session.Request, digest []byte, task *futureTask) (*roundTrip, *follower) {
 	stream, waiting := c.newStream(r.Sender, 0)
-	return &roundTrip{
+	t := &roundTrip{
 		call: c, stream: stream, waiting: waiting, sealer: s.config.Sealer, digest: digest, task: task, openInputs: map[string]openInput{},
 	}
-}
-
-// follow follows the run until the request has its reply.
-func (t *roundTrip) follow(r *session.Request, answer func(requests.Reply)) {
-	f := &follower{stream: t.stream, handler: t, inFlight: r.InFlight}
-	f.follow(r.Session.Steps, t.askAtOnce, answer)
+	return t, &follower{call: c, stream: stream, handler: t, inFlight: r.InFlight}
 }
 
 // reopen returns the state of a run that goes on to be kept.
@@ -86,7 +84,7 @@ func (r *run) reopen() (engine.Info, error) {
 }
 
 // stateFailure returns the reply for a request whose state can't be continued from.
-func (s *Service) stateFailure(r *session.Request, run *run, err error) requests.Reply {
+func (s *starter) stateFailure(r *session.Request, run *run, err error) requests.Reply {
 	if errors.Is(err, requeststate.ErrInvalid) || errors.Is(err, requeststate.ErrExpired) {
 		return r.Error(msg.Errorf(mcp.INVALID_PARAMS, "%v", err))
 	}
@@ -94,20 +92,10 @@ func (s *Service) stateFailure(r *session.Request, run *run, err error) requests
 }
 
 // continueFrom resumes a call from its requestState, and records the answers that came with
-// it. It returns the request's reply if that ends the request.
-func (t *roundTrip) continueFrom(ctx context.Context, info engine.Info, p *requests.Params, state requeststate.State) (r requests.Reply, done bool) {
+// it.
+func (t *roundTrip) continueFrom(ctx context.Context, info engine.Info, p *requests.Params, state requeststate.State) error {
 	t.isContinued = true
 	t.call.asked.Store(true)
-	if err := t.applyState(ctx, info, p, state); err != nil {
-		return t.call.fail(err), true
-	}
-	if t.task != nil && t.task.afterAsking && len(t.openInputs) == 0 {
-		return t.becomeTask(), true
-	}
-	return requests.Reply{}, false
-}
-
-func (t *roundTrip) applyState(ctx context.Context, info engine.Info, p *requests.Params, state requeststate.State) error {
 	if err := t.stream.catchUp(ctx, state.After); err != nil {
 		return err
 	}
@@ -145,19 +133,16 @@ func (t *roundTrip) addUnasked(ctx context.Context, info engine.Info, state requ
 
 // rejoin joins a run that another call started, and collects its open questions. It returns
 // the request's reply if that ends the request.
-func (t *roundTrip) rejoin(ctx context.Context) (r requests.Reply, done bool) {
+func (t *roundTrip) rejoin(ctx context.Context) (r requests.Reply, done bool, err error) {
 	t.isContinued = true
 	open, finished, err := t.stream.skipHistory(ctx)
-	switch {
-	case err != nil:
-		return t.call.fail(err), true
-	case finished != nil:
-		return t.handleEnd(ctx, *finished), true
+	if finished != nil {
+		return t.call.finish(ctx, t.stream, *finished), true, nil
 	}
 	for _, seq := range open {
 		if err := t.collectQuestion(ctx, seq); err != nil {
-			return t.handleFailure(err), true
+			return r, true, err
 		}
 	}
-	return requests.Reply{}, false
+	return r, false, err
 }

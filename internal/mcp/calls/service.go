@@ -9,17 +9,14 @@
 package calls
 
 import (
-	"bytes"
 	"context"
 	"log/slog"
 	"math"
 	"math/rand/v2"
-	"sync/atomic"
 
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/photon-beam/beam/generators"
-	"github.com/photon-beam/beam/internal/clientsession"
 	"github.com/photon-beam/beam/internal/engine"
 	"github.com/photon-beam/beam/internal/mcp/apps"
 	msg "github.com/photon-beam/beam/internal/mcp/message"
@@ -27,7 +24,6 @@ import (
 	"github.com/photon-beam/beam/internal/mcp/requeststate"
 	"github.com/photon-beam/beam/internal/mcp/session"
 	"github.com/photon-beam/beam/internal/mcp/tasks"
-	"github.com/photon-beam/beam/internal/recording"
 )
 
 // Config configures a service. All fields but SignInHint and those of Chat are required.
@@ -54,15 +50,18 @@ type Config struct {
 
 // A Service serves calls. Its methods may be called concurrently.
 type Service struct {
-	config     *Config
-	view       *apps.Tools
-	lastNumber atomic.Uint32 // see run.number
+	config  *Config
+	starter *starter
+	tasks   *taskCalls
+	own     *beamTools
+	view    *apps.Tools // nil if there is none
 }
 
 // NewService returns a service.
 func NewService(c *Config) *Service {
-	s := &Service{config: c}
-	s.lastNumber.Store(rand.Uint32N(math.MaxUint32 / 2)) // a client may still know numbers of an earlier process
+	starter := &starter{config: c}
+	starter.lastNumber.Store(rand.Uint32N(math.MaxUint32 / 2)) // a client may still know numbers of an earlier process
+	s := &Service{config: c, starter: starter, tasks: &taskCalls{starter}, own: &beamTools{starter}}
 	if c.Chat.View != nil {
 		s.view = apps.NewTools(c.Engine, c.Photons, c.Chat.View, c.Chat.Marks, c.Chat.Policy, c.Logger)
 	}
@@ -89,7 +88,7 @@ func (s *Service) ServeToolCall(r *session.Request, answer func(requests.Reply))
 	case name == "":
 		answer(r.Error(msg.Errorf(mcp.INVALID_PARAMS, "tools/call requires a name; arguments must be an object")))
 	case isOwn && !apps.IsTool(name):
-		r.Session.RunBlocking(func() { s.serveBeamTool(r, answer) }) // which reads the logs of runs
+		r.Session.RunBlocking(func() { s.own.serve(r, answer) }) // which reads the logs of runs
 	case isOwn && s.config.Chat.IsUsedBy(r.Session, r.Client):
 		r.Session.RunBlocking(func() { answer(s.serveViewTool(r)) })
 	default:
@@ -111,15 +110,16 @@ func (s *Service) servePhoton(r *session.Request, answer func(requests.Reply)) {
 		answer(requests.Reply{})
 		return
 	}
-	decision, refused := s.decideTask(r, photon)
+	decision, refused := s.tasks.decide(r, photon)
 	start := start{
 		name: r.Params.Name, args: r.Params.Arguments, photon: photon, decision: decision,
 		hasToolResult: !decision.IsTask || r.Client.IsModern(),
 	}
+	sess, client := r.Session, r.Client
 	newCall := func(run *run) (*call, func(requests.Reply)) {
-		c := s.newCall(r, run, startedRun{run}, toolResult)
-		c.allowHandoff(s.leaveTimes(decision), IsShownInChat(photon))
-		c.handoffs.isPromised = func() bool { return s.config.GuaranteedOutputSchema(r.Session, r.Client, photon) != nil }
+		c := s.starter.newCall(r, run, startedRun{run}, toolResult)
+		c.allowHandoff(s.starter.leaveTimes(decision), IsShownInChat(photon))
+		c.handoffs.isPromised = func() bool { return s.config.GuaranteedOutputSchema(sess, client, photon) != nil }
 		c.presence = start.presence
 		return c, answer
 	}
@@ -127,131 +127,13 @@ func (s *Service) servePhoton(r *session.Request, answer func(requests.Reply)) {
 	case refused != nil:
 		answer(r.Error(refused))
 	case decision.IsTask:
-		r.Session.RunBlocking(func() { answer(s.createTask(r, start)) })
+		r.Session.RunBlocking(func() { answer(s.tasks.create(r, start)) })
 	default:
-		s.serveCall(r, &start, answer, newCall)
+		s.starter.serveCall(r, &start, answer, newCall)
 	}
 }
 
-// serveCall starts a run, or continues one, and follows it as the call that newCall makes.
-func (s *Service) serveCall(r *session.Request, start *start, answer func(requests.Reply), newCall func(*run) (*call, func(requests.Reply))) {
-	if r.Client.IsModern() {
-		r.Session.RunBlocking(func() { s.serveRoundTrip(r, *start, answer, newCall) })
-		return
-	}
-	start.presence = new(clientsession.Presence) // modern clients come back whenever they want
-	s.startDirectly(r, *start, answer, func(run *run) {
-		c, answer := newCall(run)
-		c.followDirectly(r, startEntry, false, run.recordReplies(answer))
-	})
-}
-
-// leaveTimes returns when a call that has started its run ends although the run goes on.
-func (s *Service) leaveTimes(d tasks.Decision) leaveTimes {
-	l := leaveTimes{any: s.config.Policy.handoff()}
-	if l.any > 0 || d.MayBecomeTask {
-		l.unasked = linkHandoff
-	}
-	return l
-}
-
-// A start says how to start the run of a call.
-type start struct {
-	name       string // of the tool
-	args       []byte
-	photon     *generators.Photon
-	isUnlisted bool // the photon is not registered
-	decision   tasks.Decision
-	presence   *clientsession.Presence // of the client; nil if it doesn't matter
-	// hasToolResult reports whether the request's result is a tool's, which can say why
-	// the run was not started.
-	hasToolResult bool
-}
-
-// startEntry is the ordinal of the entry that a run begins with. The next one says whether
-// it is queued.
-const startEntry = 1
-
-// startRun starts a run, which outlives ctx. The error is that of [engine.Engine.Start].
-func (s *Service) startRun(ctx context.Context, r *session.Request, start start) (*run, error) {
-	args := start.args
-	if bytes.Equal(args, msg.Null) { // some clients send null for no arguments
-		args = nil
-	}
-	request := engine.StartRequest{
-		Photon: start.photon.Name(), Args: args, Surface: msg.Surface, Samples: r.Client.SupportsSampling(), RetainFor: start.decision.RetainFor,
-		Client: s.runClient(r, start.presence), Received: r.Client.Observe(recording.In, r.Message.Raw),
-	}
-	if request.RetainFor > 0 {
-		request.Surface = tasks.Surface
-	}
-	if start.isUnlisted {
-		request.Unlisted = start.photon
-	}
-	info, err := s.config.Engine.Start(context.WithoutCancel(ctx), r.Client.Caller, request)
-	if err != nil {
-		return nil, err
-	}
-	run := s.newRun(r, start.photon, info.ID)
-	r.Sender.SetResumeCursor(run.cursor(0))
-	return run, nil
-}
-
-// runClient returns what a run may know of its client. With [AskPolicy.Link], whatever the
-// client can't be asked is asked elsewhere; without it, nobody else is asked.
-func (s *Service) runClient(r *session.Request, presence *clientsession.Presence) *clientsession.Client {
-	if s.config.Policy.Link {
-		return r.Session.RunClient
-	}
-	c := r.Client
-	mirrored := clientsession.Client{Presence: presence, Only: &clientsession.Abilities{
-		Forms: c.SupportsForms(), URLs: c.SupportsURLs(), Roots: c.SupportsRoots(),
-		Sampling: c.SupportsSampling(), SamplingTools: c.SupportsSamplingTools(),
-	}}
-	if known := r.Session.RunClient; known != nil {
-		mirrored.Session, mirrored.Ended = known.Session, known.Ended
-	}
-	return &mirrored
-}
-
-// photonOf returns the photon of a run, or what stands for one that is no longer registered.
-func (s *Service) photonOf(info engine.Info) *generators.Photon {
-	if p, ok := s.config.Photons.Lookup(info.Photon); ok {
-		return p
-	}
-	return msg.PlaceholderPhoton(info.Photon)
-}
-
-// newRun returns the run of a request's call.
-func (s *Service) newRun(r *session.Request, photon *generators.Photon, id string) *run {
-	run := &run{
-		engine: s.config.Engine, client: r.Client, photon: photon, id: id,
-		progressToken: r.Params.Meta.ProgressToken, pages: r.Session.PageBaseURL, logger: s.config.Logger,
-	}
-	if photon != nil {
-		run.mapUI = s.config.MapUI(photon)
-	}
-	return run
-}
-
-// replies returns what makes the replies of a request.
-func (s *Service) replies(r *session.Request, f resultFormat) replies {
-	return replies{id: r.ID(), client: r.Client, server: s.config.Server, format: f}
-}
-
-// newCall returns a call of a run. It never ends before the run does.
-func (s *Service) newCall(r *session.Request, run *run, o origin, f resultFormat) *call {
-	c := &call{run: run, origin: o, replies: s.replies(r, f), session: r.Session, policy: s.config.Policy}
-	c.questions = questionSender{run: run, session: r.Session, outlet: &c.outlet, clock: &c.clock, leavesFailed: s.config.Policy.Link}
-	c.unasked = unaskedQuestions{run: run, links: s.config.Policy.Link}
-	c.handoffs = handoffs{run: run, signInHint: s.config.SignInHint, hasView: s.config.Chat.IsUsedBy(r.Session, r.Client)}
-	return c
-}
-
-// allowHandoff lets a call end before its run does. If isShown, its view asks the questions
-// that the client can't be asked by elicitation.
-func (c *call) allowHandoff(l leaveTimes, isShown bool) {
-	c.leave = l
-	c.handoffs.inChat = isShown && c.handoffs.hasView
-	c.unasked.inChat = c.handoffs.inChat
+// ServeTaskRequest serves a request about a task.
+func (s *Service) ServeTaskRequest(r *session.Request, answer func(requests.Reply)) {
+	s.tasks.serve(r, answer)
 }

@@ -29,7 +29,7 @@ type futureTask struct {
 }
 
 // futureTask returns what a call may become, or nil.
-func (s *Service) futureTask(r *session.Request, start start) *futureTask {
+func (s *starter) futureTask(r *session.Request, start start) *futureTask {
 	d := start.decision
 	if !d.MayBecomeTask {
 		return nil
@@ -66,68 +66,71 @@ func (t *roundTrip) becomeTask() requests.Reply {
 	return requests.Reply{Message: msg.EncodeResult(t.call.replies.id, t.task.tasks.CreateResult(t.task.requester, info))}
 }
 
-// decideTask decides whether a call becomes a task.
-func (s *Service) decideTask(r *session.Request, photon *generators.Photon) (tasks.Decision, *msg.Error) {
+// taskCalls serves requests about tasks, and the calls that become tasks at once.
+type taskCalls struct{ starter *starter }
+
+// decide decides whether a call becomes a task.
+func (t *taskCalls) decide(r *session.Request, photon *generators.Photon) (tasks.Decision, *msg.Error) {
 	support := photon.Options().Task
-	if s.config.Chat.IsOnlyPlace(r.Session, r.Client, photon) { // the view needs a result
+	if t.starter.config.Chat.IsOnlyPlace(r.Session, r.Client, photon) { // the view needs a result
 		support = generators.TaskForbidden
 	}
 	return tasks.Decide(&r.Client.Client, support, r.Params.Name, r.Params.Task, r.Params.Meta.ProgressToken != nil)
 }
 
-// createTask starts a run and returns a reply with it as a task. The task exists by then,
+// create starts a run and returns a reply with it as a task. The task exists by then,
 // because the log has its start.
-func (s *Service) createTask(r *session.Request, start start) requests.Reply {
-	run, err := s.startRun(r.InFlight.Parent(), r, start)
+func (t *taskCalls) create(r *session.Request, start start) requests.Reply {
+	run, err := t.starter.startRun(r.InFlight.Parent(), r, start)
 	if err != nil {
-		return s.startFailure(r, start, err)
+		return t.starter.startFailure(r, start, err)
 	}
-	reply := s.createdTask(r, run)
+	reply := t.createdTask(r, run)
 	run.recordReply(reply)
 	return reply
 }
 
 // createdTask returns the reply with a new task.
-func (s *Service) createdTask(r *session.Request, run *run) requests.Reply {
+func (t *taskCalls) createdTask(r *session.Request, run *run) requests.Reply {
 	if r.Client.IsModern() {
 		info, err := run.info()
 		if err != nil {
-			return s.replies(r, toolResult).failure(err, run)
+			return t.starter.replies(r, toolResult).failure(err, run)
 		}
-		return r.Result(s.config.Tasks.CreateResult(r.TaskRequester(), info))
+		return r.Result(t.starter.config.Tasks.CreateResult(r.TaskRequester(), info))
 	}
 	ctx := r.InFlight.NewContext()
-	info, err := s.config.Tasks.AwaitQuestions(ctx, r.Client.Caller, run.id, tasks.FirstQuestionWait)
+	info, err := t.starter.config.Tasks.AwaitQuestions(ctx, r.Client.Caller, run.id, tasks.FirstQuestionWait)
 	switch {
 	case errors.Is(context.Cause(ctx), requests.ErrCancelled): // the client will never know the task's id
 		run.cancel()
 		return requests.Reply{}
 	case err != nil:
-		return s.replies(r, taskResult(run.id)).failure(err, run)
+		return t.starter.replies(r, taskResult(run.id)).failure(err, run)
 	}
-	s.announceTask(r.Session, info)
-	return r.Result(s.config.Tasks.CreateResult(r.TaskRequester(), info))
+	t.announceTask(r.Session, info)
+	return r.Result(t.starter.config.Tasks.CreateResult(r.TaskRequester(), info))
 }
 
 // announceTask notifies the session's client of changes of a new task, if there is a
 // stream for that.
-func (s *Service) announceTask(sess *session.Session, info engine.Info) {
+func (t *taskCalls) announceTask(sess *session.Session, info engine.Info) {
 	if sess.Stream.Current() == nil {
 		return
 	}
 	watch := sess.Changes.TaskWatch(func() *tasks.Watch {
 		requester := func() tasks.Requester { return sess.TaskRequester(sess.Client()) }
-		return s.config.Tasks.NewStatusWatch(sess.Caller(), requester, sess.Changes.Signal)
+		return t.starter.config.Tasks.NewStatusWatch(sess.Caller(), requester, sess.Changes.Signal)
 	})
 	sess.MarkInitialized() // a client that calls tools has, even if it doesn't say so
 	watch.Add(info)
 }
 
-// ServeTaskRequest serves a request about a task.
-func (s *Service) ServeTaskRequest(r *session.Request, answer func(requests.Reply)) {
-	info, notFound := s.config.Tasks.FindRequestedRun(r.Client.Caller, r.Message)
+// serve serves a request about a task.
+func (t *taskCalls) serve(r *session.Request, answer func(requests.Reply)) {
+	info, notFound := t.starter.config.Tasks.FindRequestedRun(r.Client.Caller, r.Message)
 	if notFound == nil {
-		run := s.newRun(r, nil, info.ID)
+		run := t.starter.newRun(r, nil, info.ID)
 		run.recordReceived(r.Message.Raw)
 		answer = run.recordReplies(answer)
 	}
@@ -137,10 +140,10 @@ func (s *Service) ServeTaskRequest(r *session.Request, answer func(requests.Repl
 			answer(r.Error(notFound))
 			return
 		}
-		s.serveTaskResult(r, info, answer)
+		t.serveTaskResult(r, info, answer)
 		return
 	}
-	result, refused := s.config.Tasks.Serve(r.InFlight.NewContext(), r.TaskRequester(), r.Message)
+	result, refused := t.starter.config.Tasks.Serve(r.InFlight.NewContext(), r.TaskRequester(), r.Message)
 	if refused != nil {
 		answer(r.Error(refused))
 		return
@@ -151,20 +154,20 @@ func (s *Service) ServeTaskRequest(r *session.Request, answer func(requests.Repl
 	}
 	answer(reply)
 	if r.Message.Method == tasks.MethodGet && isOld { // the client learns first that input is required
-		s.askPolledTask(r)
+		t.askPolledTask(r)
 	}
 }
 
 // newTaskCall returns a call that asks a client the questions of a task's run, from its
 // beginning, and sends no log messages.
-func (s *Service) newTaskCall(r *session.Request, info engine.Info) *call {
+func (t *taskCalls) newTaskCall(r *session.Request, info engine.Info) *call {
 	quiet := *r.Client
 	quiet.LogLevel = msg.NoLogging
 	asked := *r
 	asked.Client = &quiet
-	run := s.newRun(&asked, s.photonOf(info), info.ID)
-	run.number, run.progressToken = s.lastNumber.Add(1), nil
-	c := s.newCall(&asked, run, taskRun{}, taskResult(run.id))
+	run := t.starter.newRun(&asked, t.starter.photonOf(info), info.ID)
+	run.number, run.progressToken = t.starter.lastNumber.Add(1), nil
+	c := t.starter.newCall(&asked, run, taskRun{}, taskResult(run.id))
 	c.questions.related = tasks.RelatedMeta(run.id)
 	c.unasked.leaves = tasks.IsAnswerableElsewhere
 	return c
@@ -173,8 +176,8 @@ func (s *Service) newTaskCall(r *session.Request, info engine.Info) *call {
 // serveTaskResult serves tasks/result of MCP 2025-11-25. It waits for the task's end and
 // meanwhile asks the client the task's questions. It sends no events, because the task
 // has a statusMessage.
-func (s *Service) serveTaskResult(r *session.Request, info engine.Info, answer func(requests.Reply)) {
-	c := s.newTaskCall(r, info)
+func (t *taskCalls) serveTaskResult(r *session.Request, info engine.Info, answer func(requests.Reply)) {
+	c := t.newTaskCall(r, info)
 	r.Sender.SetResumeCursor(c.run.cursor(0))
 	end := r.Session.Polled.BeginResultRequest(info.ID)
 	c.followDirectly(r, 0, false, func(reply requests.Reply) { end(); answer(reply) })
@@ -182,12 +185,12 @@ func (s *Service) serveTaskResult(r *session.Request, info engine.Info, answer f
 
 // askPolledTask asks the client the open questions of a task if it polls the task and does
 // not request the result: if it has seen the first of them before.
-func (s *Service) askPolledTask(r *session.Request) {
+func (t *taskCalls) askPolledTask(r *session.Request) {
 	stream := r.Session.Stream.Current()
 	if stream == nil || !canBeAsked(r.Client) {
 		return
 	}
-	info, refused := s.config.Tasks.FindRequestedRun(r.Client.Caller, r.Message)
+	info, refused := t.starter.config.Tasks.FindRequestedRun(r.Client.Caller, r.Message)
 	if refused != nil || info.State != engine.Waiting || len(info.Asks) == 0 {
 		return
 	}
@@ -195,7 +198,7 @@ func (s *Service) askPolledTask(r *session.Request) {
 	if !isDue {
 		return
 	}
-	d, f := s.newTaskCall(r, info).newDirectCall(stream.Sender, asking, 0)
+	d, f := t.newTaskCall(r, info).newDirectCall(stream.Sender, asking, 0)
 	d.call.questions.continueOn(d.stream.sender)
 	d.requestEnded = func(cause error) {
 		if cause != requests.ErrSessionEnded && cause != session.ErrClientLeft {

@@ -13,8 +13,8 @@ import (
 // is forgotten. The name identifies the request with params.
 func (s *Service) ServeUpstreamRequest(r *session.Request, photon *generators.Photon, name string, params json.RawMessage, answer func(requests.Reply)) {
 	start := start{name: name, args: params, photon: photon, isUnlisted: true}
-	s.serveCall(r, &start, answer, func(run *run) (*call, func(requests.Reply)) {
-		c := s.newCall(r, run, startedRun{run}, upstreamResult(r.Message.Method))
+	s.starter.serveCall(r, &start, answer, func(run *run) (*call, func(requests.Reply)) {
+		c := s.starter.newCall(r, run, startedRun{run}, upstreamResult(r.Message.Method))
 		c.presence = start.presence
 		return c, func(reply requests.Reply) {
 			if !c.asked.Load() {

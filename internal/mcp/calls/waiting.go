@@ -76,7 +76,7 @@ type waiting struct {
 	nextKeepAlive time.Time // zero while the call does not wait for an answer
 }
 
-// isFor reports whether the client or somebody else is asked something.
+// isForAnswer reports whether the client or somebody else is asked something.
 func (w *waiting) isForAnswer() bool {
 	_, unasked := w.unasked.first()
 	return unasked || w.questions.isAsking()

@@ -13,24 +13,24 @@ import (
 )
 
 // listWaitingRuns returns the reply with the waiting runs that the client may resume.
-func (s *Service) listWaitingRuns(r *session.Request) requests.Reply {
-	infos, err := s.findWaitingRuns(r)
+func (b *beamTools) listWaitingRuns(r *session.Request) requests.Reply {
+	infos, err := b.findWaitingRuns(r)
 	if err != nil {
-		return s.handleFailure(r, err)
+		return b.handleFailure(r, err)
 	}
-	result, err := s.waitingRunsResult(r, infos)
+	result, err := b.waitingRunsResult(r, infos)
 	if err != nil {
-		return s.handleFailure(r, err)
+		return b.handleFailure(r, err)
 	}
-	return s.replies(r, toolResult).result(result, "")
+	return b.starter.replies(r, toolResult).result(result, "")
 }
 
 // findWaitingRuns returns the caller's own waiting runs, if the caller is identified, and
 // otherwise those whose handles the session has returned. There are at most
 // [session.MaxHandles].
-func (s *Service) findWaitingRuns(r *session.Request) ([]engine.Info, error) {
+func (b *beamTools) findWaitingRuns(r *session.Request) ([]engine.Info, error) {
 	caller, handles := r.Client.Caller, r.Session.Handles.IDs()
-	return s.config.Engine.Runs(caller, session.MaxHandles, func(i engine.Info) bool {
+	return b.starter.config.Engine.Runs(caller, session.MaxHandles, func(i engine.Info) bool {
 		isCall := i.Surface == msg.Surface || i.Surface == tasks.Surface
 		waits := i.State == engine.Waiting || i.Pause() != ""
 		return waits && isCall && i.Owner == caller.ID && (r.Session.Identified || slices.Contains(handles, i.ID))
@@ -40,7 +40,7 @@ func (s *Service) findWaitingRuns(r *session.Request) ([]engine.Info, error) {
 // metaWaitingRuns is the member of a result's _meta that repeats the list for programs.
 const metaWaitingRuns = "io.github.photon-beam/waiting-runs"
 
-func (s *Service) waitingRunsResult(r *session.Request, infos []engine.Info) (*msg.ToolResult, error) {
+func (b *beamTools) waitingRunsResult(r *session.Request, infos []engine.Info) (*msg.ToolResult, error) {
 	runs := []waitingRun{}
 	var text strings.Builder
 	for _, info := range infos {
@@ -66,7 +66,7 @@ func (s *Service) waitingRunsResult(r *session.Request, infos []engine.Info) (*m
 	case !r.Session.Identified && r.Session.ID == "":
 		intro = "Calls can't be listed for a client that Beam doesn't recognize. Use the handle from the result of the earlier call.\n"
 	}
-	text.WriteString(howToGoOn(s.config.SignInHint, runs))
+	text.WriteString(howToGoOn(b.starter.config.SignInHint, runs))
 	result := &msg.ToolResult{Content: []msg.ContentBlock{msg.TextBlock(strings.TrimSuffix(intro+text.String(), "\n"))}}
 	result.Meta = map[string]any{metaWaitingRuns: runs}
 	return result, nil

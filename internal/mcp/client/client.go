@@ -186,12 +186,12 @@ func connect(ctx context.Context, options Options, open func(*Session) (transpor
 	if s.transport, err = open(s); err != nil {
 		return nil, err
 	}
-	if err := s.agreeOnVersion(ctx); err != nil {
+	if err := (handshake{s}).agreeOnVersion(ctx); err != nil {
 		grace := closeGrace
 		if ctx.Err() != nil { // the caller doesn't wait any longer
 			grace = quickGrace
 		}
-		s.end(err)
+		s.End(err)
 		s.transport.close(grace)
 		return nil, err
 	}
@@ -237,23 +237,19 @@ const (
 // Close ends the session and waits until nothing is left of it: a child process has
 // ended, with its process group.
 func (s *Session) Close() {
-	s.end(ErrClosed)
+	s.End(ErrClosed)
 	s.transport.close(closeGrace)
 }
 
 // CloseQuickly is Close for a program that is ending: it takes less than a second.
 func (s *Session) CloseQuickly() {
-	s.end(ErrClosed)
+	s.End(ErrClosed)
 	s.transport.close(quickGrace)
 }
 
-// End ends the session for a reason of the caller's, without waiting. The caller still
-// calls Close.
-func (s *Session) End(cause error) { s.end(cause) }
-
-// end ends the session: calls in progress fail with cause, and the server's requests
-// are withdrawn. Only the first call counts.
-func (s *Session) end(cause error) {
+// End ends the session without waiting: calls in progress fail with cause, and the server's
+// requests are withdrawn. Only the first call counts. The caller still calls Close.
+func (s *Session) End(cause error) {
 	s.mu.Lock()
 	if s.ctx.Err() != nil {
 		s.mu.Unlock()
@@ -288,7 +284,7 @@ func (s *Session) fault(format string, args ...any) {
 		s.options.HandleFault(text)
 	}
 	if count == maxFaults {
-		s.end(fmt.Errorf("the server violated the protocol %d times in a minute, last: %s", count, text))
+		s.End(fmt.Errorf("the server violated the protocol %d times in a minute, last: %s", count, text))
 	}
 }
 

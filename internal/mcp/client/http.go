@@ -265,7 +265,7 @@ func (t *httpTransport) endIfUnreachable(err error) {
 	isIdle := len(s.pending) == 0
 	s.mu.Unlock()
 	if isIdle {
-		s.end(err)
+		s.End(err)
 	}
 }
 

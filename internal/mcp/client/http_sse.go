@@ -99,7 +99,7 @@ func (t *sseTransport) read(events *eventReader) {
 	for {
 		e, err := events.next()
 		if err != nil {
-			t.session.end(fmt.Errorf("the server's stream ended: %w", err))
+			t.session.End(fmt.Errorf("the server's stream ended: %w", err))
 			return
 		}
 		if e.name == "message" && len(e.data) > 0 {

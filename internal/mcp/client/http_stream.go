@@ -188,7 +188,7 @@ func (t *httpTransport) renew(ctx context.Context, forgotten string) error {
 		return nil // somebody else has renewed it
 	}
 	t.session.withdrawRequests(errors.New("the server forgot the session"))
-	if err := t.session.reinitialize(ctx); err != nil {
+	if err := (handshake{t.session}).reinitialize(ctx); err != nil {
 		return err
 	}
 	t.session.options.HandleRenewed()

@@ -75,7 +75,7 @@ var ErrProcess = errors.New("the process")
 // ended, which says more.
 func (p *process) handleDeaf() {
 	if !p.exitsWithin(exitGrace) {
-		p.session.end(fmt.Errorf("%w doesn't read what it is sent", ErrProcess))
+		p.session.End(fmt.Errorf("%w doesn't read what it is sent", ErrProcess))
 	}
 }
 
@@ -122,7 +122,7 @@ func (p *process) readStdout(stdout *os.File) {
 		s.receive(line, nil)
 	}, s.handleTooLarge)
 	if err != nil {
-		s.end(fmt.Errorf("reading from the process: %w", err))
+		s.End(fmt.Errorf("reading from the process: %w", err))
 	}
 }
 
@@ -168,7 +168,7 @@ func (p *process) wait() {
 	if err != nil {
 		text = err.Error()
 	}
-	p.session.end(fmt.Errorf("%w ended: %s", ErrProcess, text))
+	p.session.End(fmt.Errorf("%w ended: %s", ErrProcess, text))
 	p.writer.Close()
 }
 

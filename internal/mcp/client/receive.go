@@ -71,7 +71,7 @@ func (s *Session) handleTooLarge() {
 		c.abandon(errTooLarge)
 		return
 	}
-	s.end(errTooLarge)
+	s.End(errTooLarge)
 }
 
 // pendingFor returns the request that an invalid message responds to, or nil. The message

@@ -25,8 +25,12 @@ var legacyVersions = []string{
 
 func isModern(version string) bool { return version == modernVersion }
 
+// A handshake agrees with a server on the version of the protocol, and learns what the
+// server says of itself. It lasts no longer than the call of a method.
+type handshake struct{ *Session }
+
 // speaks reports whether the session may speak a version.
-func (s *Session) speaks(version string) bool {
+func (s handshake) speaks(version string) bool {
 	return s.options.Versions == nil || slices.Contains(s.options.Versions, version)
 }
 
@@ -47,7 +51,7 @@ const (
 )
 
 // agreeOnVersion discovers a server of 2026-07-28, and initializes any other.
-func (s *Session) agreeOnVersion(ctx context.Context) error {
+func (s handshake) agreeOnVersion(ctx context.Context) error {
 	newest := s.newestLegacy()
 	if s.speaks(modernVersion) {
 		offered, err := s.discoverOrInitialize(ctx, newest)
@@ -64,18 +68,18 @@ func (s *Session) agreeOnVersion(ctx context.Context) error {
 	return s.describeHandshakeError(ctx, "initialize", s.initialize(ctx, newest))
 }
 
-func (s *Session) isProcess() bool {
+func (s handshake) isProcess() bool {
 	_, ok := s.transport.(*process)
 	return ok
 }
 
-func (s *Session) ready() bool {
+func (s handshake) ready() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.isReady
 }
 
-func (s *Session) newestLegacy() string {
+func (s handshake) newestLegacy() string {
 	for _, v := range legacyVersions {
 		if s.speaks(v) {
 			return v
@@ -84,7 +88,7 @@ func (s *Session) newestLegacy() string {
 	return ""
 }
 
-func (s *Session) describeHandshakeError(ctx context.Context, method string, err error) error {
+func (s handshake) describeHandshakeError(ctx context.Context, method string, err error) error {
 	switch {
 	case err == nil:
 		return nil
@@ -112,7 +116,7 @@ func isUnusable(err error) bool {
 // but if a child process responds to both, the error is errProbedLate. Other errors are
 // errLegacy, with the version to initialize with, if there is one; the
 // server's, or that of ctx.
-func (s *Session) discoverOrInitialize(ctx context.Context, legacy string) (offered string, err error) {
+func (s handshake) discoverOrInitialize(ctx context.Context, legacy string) (offered string, err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	discovered, initialized := make(chan discovery, 1), make(chan error, 1)
@@ -160,7 +164,7 @@ type discovery struct {
 }
 
 // isDiscoveredLate reports whether an initialized server responds to the probe, too.
-func (s *Session) isDiscoveredLate(ctx context.Context, discovered <-chan discovery) bool {
+func (s handshake) isDiscoveredLate(ctx context.Context, discovered <-chan discovery) bool {
 	ponged := make(chan struct{})
 	go func() {
 		defer close(ponged)
@@ -183,7 +187,7 @@ func (s *Session) isDiscoveredLate(ctx context.Context, discovered <-chan discov
 
 // discover asks the server for what it speaks. If the server refuses 2026-07-28, offered
 // is the version that it has in common with the session, if there is one.
-func (s *Session) discover(ctx context.Context) (offered string, err error) {
+func (s handshake) discover(ctx context.Context) (offered string, err error) {
 	for range 2 {
 		var result json.RawMessage
 		result, err = s.request(ctx, string(mcp.MethodServerDiscover), nil)
@@ -202,7 +206,7 @@ func (s *Session) discover(ctx context.Context) (offered string, err error) {
 	return "", err
 }
 
-func (s *Session) commonLegacy(supported []string) string {
+func (s handshake) commonLegacy(supported []string) string {
 	for _, v := range legacyVersions {
 		if slices.Contains(supported, v) && s.speaks(v) {
 			return v
@@ -212,7 +216,7 @@ func (s *Session) commonLegacy(supported []string) string {
 }
 
 // useDiscovered uses the result of server/discover.
-func (s *Session) useDiscovered(result json.RawMessage) (offered string, err error) {
+func (s handshake) useDiscovered(result json.RawMessage) (offered string, err error) {
 	supported := versionList(result, "supportedVersions")
 	if !slices.Contains(supported, modernVersion) {
 		return s.commonLegacy(supported), errLegacy
@@ -226,7 +230,7 @@ func (s *Session) useDiscovered(result json.RawMessage) (offered string, err err
 }
 
 // use makes the session ready, unless it already is.
-func (s *Session) use(server Server) bool {
+func (s handshake) use(server Server) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.isReady {
@@ -238,7 +242,7 @@ func (s *Session) use(server Server) bool {
 }
 
 // initialize begins a session of a version before 2026-07-28.
-func (s *Session) initialize(ctx context.Context, version string) error {
+func (s handshake) initialize(ctx context.Context, version string) error {
 	params, err := s.initializeParams(version)
 	if err != nil {
 		return err
@@ -264,7 +268,7 @@ func (s *Session) initialize(ctx context.Context, version string) error {
 
 // reinitialize begins another session with the same server, which must speak the same
 // version.
-func (s *Session) reinitialize(ctx context.Context) error {
+func (s handshake) reinitialize(ctx context.Context) error {
 	params, err := s.initializeParams(s.server.Version)
 	if err != nil {
 		return err
@@ -277,21 +281,21 @@ func (s *Session) reinitialize(ctx context.Context) error {
 	}
 	if chosen := textMember(result, "protocolVersion"); chosen != s.server.Version {
 		err := fmt.Errorf("the server now speaks %q", humanize.Truncate(chosen, 50))
-		s.end(err)
+		s.End(err)
 		return err
 	}
 	s.confirmInitialized(s.server)
 	return nil
 }
 
-func (s *Session) initializeParams(version string) (json.RawMessage, error) {
+func (s handshake) initializeParams(version string) (json.RawMessage, error) {
 	return json.Marshal(map[string]any{
 		"protocolVersion": version, "clientInfo": s.options.Info, "capabilities": s.options.Capabilities,
 	})
 }
 
 // confirmInitialized sends what follows the server's response to initialize.
-func (s *Session) confirmInitialized(server Server) {
+func (s handshake) confirmInitialized(server Server) {
 	s.transport.sendNow(message.EncodeNotification("notifications/initialized", nil))
 	if rawjson.Member(server.Capabilities, "logging") != nil {
 		s.begin(&pendingRequest{method: "logging/setLevel", params: json.RawMessage(`{"level":"` + logLevel + `"}`)}, func(json.RawMessage, error) {})
