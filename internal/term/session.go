@@ -15,6 +15,7 @@ import (
 	"github.com/photon-beam/beam/internal/runlog"
 	"github.com/photon-beam/beam/internal/runs"
 	"github.com/photon-beam/beam/internal/sampling"
+	"github.com/photon-beam/beam/internal/term/render"
 )
 
 // Runs is what a session needs of a Beam. Package runs implements it.
@@ -206,7 +207,7 @@ func (s *Session) interrupt(ctx context.Context) error {
 
 func (s *Session) note(text string) {
 	if s.View != nil {
-		s.View.line(s.View.style.paint(faint, text))
+		s.View.line(s.View.style.Paint(render.Faint, text))
 		s.View.screen.Flush()
 	}
 }

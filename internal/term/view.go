@@ -9,12 +9,13 @@ import (
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/cleantext"
 	"github.com/photon-beam/beam/internal/runlog"
+	"github.com/photon-beam/beam/internal/term/render"
 )
 
 // A View shows the events of one run on a screen.
 type View struct {
 	screen *Screen
-	style  styles
+	style  render.Styles
 	// Verbose also shows log lines of level debug.
 	Verbose bool
 
@@ -52,7 +53,7 @@ func (v *View) show(e *runlog.Entry) {
 	case runlog.KindRepeated:
 		if r, err := runlog.Decode[runlog.Repeated](*e); err == nil && !v.OnlyQuestions {
 			v.commitStatus()
-			v.line(v.style.paint(faint, cleantext.Line(r.Describe())))
+			v.line(v.style.Paint(render.Faint, cleantext.Line(r.Describe())))
 		}
 	case runlog.KindSleeping:
 		if s, err := runlog.Decode[runlog.Sleeping](*e); err == nil {
@@ -61,7 +62,7 @@ func (v *View) show(e *runlog.Entry) {
 	case runlog.KindFinished:
 		v.commitStatus()
 		if f, err := runlog.Decode[runlog.Finished](*e); err == nil && f.Panic != "" && !v.OnlyQuestions {
-			v.line(v.style.paint(faint, strings.TrimSpace(cleantext.Text(f.Panic))))
+			v.line(v.style.Paint(render.Faint, strings.TrimSpace(cleantext.Text(f.Panic))))
 		}
 		v.screen.SetStatus(nil)
 	default:
@@ -77,7 +78,7 @@ func (v *View) showEvent(e *runlog.Entry) {
 	}
 	event, err := generators.Decode(string(e.Kind), e.Data)
 	if err != nil {
-		v.line(v.style.paint(faint, cleantext.Line(err.Error())))
+		v.line(v.style.Paint(render.Faint, cleantext.Line(err.Error())))
 		return
 	}
 	switch event.(type) {
@@ -97,9 +98,9 @@ func (v *View) showEvent(e *runlog.Entry) {
 	case *generators.ToastEvent:
 		v.line(v.mark(event.Level) + " " + cleantext.Line(event.Text))
 	case *generators.Artifact:
-		v.screen.Print(v.artifacts().render(event))
+		v.screen.Print(v.artifacts().Render(event))
 	case *generators.UnknownEvent:
-		v.line(v.style.paint(faint, cleantext.Line(event.Kind)) + " " + cleantext.Line(string(event.Data)))
+		v.line(v.style.Paint(render.Faint, cleantext.Line(event.Kind)) + " " + cleantext.Line(string(event.Data)))
 	}
 }
 
@@ -127,19 +128,19 @@ func (v *View) commitStatus() {
 func (v *View) mark(l generators.Level) string {
 	switch l {
 	case generators.Success:
-		return v.style.paint(green, "✓")
+		return v.style.Paint(render.Green, "✓")
 	case generators.Warning:
-		return v.style.paint(yellow, "!")
+		return v.style.Paint(render.Yellow, "!")
 	case generators.Error, generators.Critical, generators.Alert, generators.Emergency:
-		return v.style.paint(red, "✗")
+		return v.style.Paint(render.Red, "✗")
 	}
-	return v.style.paint(cyan, "•")
+	return v.style.Paint(render.Cyan, "•")
 }
 
 // logStyles are the styles of levels.
 var logStyles = map[generators.Level]string{
-	generators.Debug: faint, generators.Info: cyan, generators.Success: green, generators.Notice: blue, generators.Warning: yellow,
-	generators.Error: red, generators.Critical: bold + ";" + red, generators.Alert: bold + ";" + red, generators.Emergency: bold + ";" + red,
+	generators.Debug: render.Faint, generators.Info: render.Cyan, generators.Success: render.Green, generators.Notice: render.Blue, generators.Warning: render.Yellow,
+	generators.Error: render.Red, generators.Critical: render.Bold + ";" + render.Red, generators.Alert: render.Bold + ";" + render.Red, generators.Emergency: render.Bold + ";" + render.Red,
 }
 
 func (v *View) showLog(event *generators.LogEvent, at time.Time) {
@@ -159,7 +160,7 @@ func (v *View) showLog(event *generators.LogEvent, at time.Time) {
 		logger = cleantext.Line(event.Logger) + ": "
 	}
 	text = strings.ReplaceAll(strings.TrimRight(cleantext.Text(text), "\n"), "\n", "\n  ")
-	v.line(v.style.paint(faint, at.Local().Format(time.TimeOnly)) + " " + v.style.paint(logStyles[event.Level], fmt.Sprintf("%-7s", event.Level)) + " " + logger + text)
+	v.line(v.style.Paint(render.Faint, at.Local().Format(time.TimeOnly)) + " " + v.style.Paint(logStyles[event.Level], fmt.Sprintf("%-7s", event.Level)) + " " + logger + text)
 }
 
 func (v *View) showProgress(event *generators.ProgressEvent, at time.Time) {
@@ -167,4 +168,8 @@ func (v *View) showProgress(event *generators.ProgressEvent, at time.Time) {
 	if v.meter.update(event, at) && !v.screen.live {
 		v.line(v.meter.text())
 	}
+}
+
+func (v *View) artifacts() *render.Renderer {
+	return &render.Renderer{Style: v.style, Width: max(v.screen.width(), 10)}
 }
