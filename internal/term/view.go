@@ -43,64 +43,8 @@ func (v *View) show(e *runlog.Entry) {
 	if v.begun.IsZero() {
 		v.begun = e.Time
 	}
-	switch e.Kind {
-	case runlog.KindStarted:
-		v.screen.SetStatus(v.drawStatus)
-	case runlog.KindQueued:
-		if q, err := runlog.Decode[runlog.Queued](*e); err == nil {
-			v.setStatus(generators.Info, q.Describe())
-		}
-	case runlog.KindRepeated:
-		if r, err := runlog.Decode[runlog.Repeated](*e); err == nil && !v.OnlyQuestions {
-			v.commitStatus()
-			v.line(v.style.Paint(render.Faint, cleantext.Line(r.Describe())))
-		}
-	case runlog.KindSleeping:
-		if s, err := runlog.Decode[runlog.Sleeping](*e); err == nil {
-			v.setStatus(generators.Info, s.Describe())
-		}
-	case runlog.KindFinished:
-		v.commitStatus()
-		if f, err := runlog.Decode[runlog.Finished](*e); err == nil && f.Panic != "" && !v.OnlyQuestions {
-			v.line(v.style.Paint(render.Faint, strings.TrimSpace(cleantext.Text(f.Panic))))
-		}
-		v.screen.SetStatus(nil)
-	default:
-		if e.Kind.IsEvent() {
-			v.showEvent(e)
-		}
-	}
-}
-
-func (v *View) showEvent(e *runlog.Entry) {
-	if v.OnlyQuestions {
-		return
-	}
-	event, err := generators.Decode(string(e.Kind), e.Data)
-	if err != nil {
+	if err := e.Visit(viewEntries{v}); err != nil {
 		v.line(v.style.Paint(render.Faint, cleantext.Line(err.Error())))
-		return
-	}
-	switch event.(type) {
-	case *generators.StatusEvent, *generators.ProgressEvent:
-	default: // what comes after a status is below it
-		v.commitStatus()
-	}
-	switch event := event.(type) {
-	case *generators.StatusEvent:
-		v.setStatus(event.Level, event.Text)
-	case *generators.ProgressEvent:
-		v.showProgress(event, e.Time)
-	case *generators.LogEvent:
-		v.showLog(event, e.Time)
-	case *generators.ChunkEvent:
-		v.screen.Stream(cleantext.Text(event.Text))
-	case *generators.ToastEvent:
-		v.line(v.mark(event.Level) + " " + cleantext.Line(event.Text))
-	case *generators.Artifact:
-		v.screen.Print(v.artifacts().Render(event))
-	case *generators.UnknownEvent:
-		v.line(v.style.Paint(render.Faint, cleantext.Line(event.Kind)) + " " + cleantext.Line(string(event.Data)))
 	}
 }
 
