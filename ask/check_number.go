@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/photon-beam/beam/internal/humanize"
+	"github.com/photon-beam/beam/internal/rawjson"
 	"github.com/photon-beam/beam/internal/rule"
 )
 
@@ -45,14 +46,11 @@ func (c *checker) checkNumber(f *Field, text string) json.RawMessage {
 // can't hold its magnitude, or if it has so many digits that computing with it
 // would take too long.
 func parseBounded(text string) (float64, bool) {
-	const digits, exponent = 400, 330
-	if i := strings.IndexAny(text, "eE"); i >= 0 {
-		if size, err := strconv.Atoi(text[i+1:]); err != nil || size <= -exponent || size >= exponent {
-			return 0, false
-		}
+	if !rawjson.IsOrdinaryNumber(text) {
+		return 0, false
 	}
 	value, err := strconv.ParseFloat(text, 64)
-	return value, err == nil && len(text) <= digits
+	return value, err == nil
 }
 
 // integerDigits returns the plain digits of a whole number such as 4, 4.0 or 4e2,

@@ -8,6 +8,7 @@ import (
 	"io"
 	"mime"
 	"strings"
+	"unicode"
 
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/rule"
@@ -178,4 +179,16 @@ func (r *FileRules) checkFiles(refs []FileRef) error {
 		}
 	}
 	return nil
+}
+
+// CleanName returns a file's name without characters that could make it look like
+// another name: control characters, line and paragraph separators, and Unicode's
+// bidirectional controls. It replaces invalid UTF-8 by U+FFFD.
+func CleanName(name string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) || unicode.In(r, unicode.Bidi_Control, unicode.Zl, unicode.Zp) {
+			return -1
+		}
+		return r
+	}, strings.ToValidUTF8(name, "\ufffd"))
 }

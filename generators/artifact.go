@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+
+	"github.com/photon-beam/beam/internal/unifieddiff"
 )
 
 // The media types of artifacts that surfaces render specially.
@@ -99,6 +101,12 @@ func Code(title, language, text string) Event {
 		language = "plain"
 	}
 	return newArtifact(title, "text/x-"+strings.ToLower(language), []byte(text))
+}
+
+// Diff returns the lines that differ between two texts, in the unified format with
+// three lines of context. If no line differs, the artifact says so.
+func Diff(title, before, after string) Event {
+	return newArtifact(title, "text/x-diff", []byte(unifieddiff.Of(before, after)))
 }
 
 // JSON returns any value that encoding/json can encode. Surfaces show it as a tree.

@@ -3,6 +3,8 @@ package generators
 import (
 	"context"
 	"slices"
+
+	"github.com/photon-beam/beam/internal/runaddress"
 )
 
 // A Caller is who uses Beam: whoever starts a run, answers a question, or opens a
@@ -40,3 +42,27 @@ func WithCaller(ctx context.Context, c Caller) context.Context {
 }
 
 type callerKey struct{}
+
+// WithRoot returns a context that allows photons to read the folder dir of this
+// machine and everything below it; see [Root]. An empty dir allows nothing, even if
+// ctx did. The operator chooses the folder (--root).
+func WithRoot(ctx context.Context, dir string) context.Context {
+	return context.WithValue(ctx, rootKey{}, dir)
+}
+
+// Root returns the folder that the operator allows photons to read. It reports false
+// if there is none. A photon must open the folder with [os.OpenRoot], so that no path
+// or link leads out of it, and must not change anything in it.
+func Root(ctx context.Context) (dir string, ok bool) {
+	dir, _ = ctx.Value(rootKey{}).(string)
+	return dir, dir != ""
+}
+
+type rootKey struct{}
+
+// RunURL returns the address of the page of the run that ctx belongs to, for a message that
+// the photon sends somebody, who can follow the run there and answer. It carries no
+// authority: whoever opens it signs in. It is empty if Beam doesn't know where its pages
+// are, as over stdio before somebody needed one, and in tests. It may be another one after
+// a restart.
+func RunURL(ctx context.Context) string { return runaddress.Of(ctx) }

@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	infer "github.com/google/jsonschema-go/jsonschema"
+
+	"github.com/photon-beam/beam/internal/schemalimits"
 )
 
 // inferSchema infers the schema of a type. If nulls is true, the schema allows null
@@ -108,7 +110,7 @@ func explainTypeError(t reflect.Type, opts *infer.ForOptions, err error, depth i
 	for e, ok := elementType(t); ok; e, ok = elementType(t) {
 		t = e
 	}
-	if t.Kind() != reflect.Struct || depth > maxSchemaDepth {
+	if t.Kind() != reflect.Struct || depth > schemalimits.MaxDepth {
 		return err
 	}
 	for _, f := range reflect.VisibleFields(t) {

@@ -10,6 +10,9 @@ import (
 
 	infer "github.com/google/jsonschema-go/jsonschema"
 	validator "github.com/santhosh-tekuri/jsonschema/v6"
+
+	"github.com/photon-beam/beam/internal/propertyorder"
+	"github.com/photon-beam/beam/internal/schemalimits"
 )
 
 // A Schema is a JSON Schema (draft 2020-12) that validates values. It is immutable.
@@ -48,14 +51,14 @@ func ParseSchema(raw json.RawMessage) (*Schema, error) {
 	if s, ok := parsedSchemas.get(raw); ok {
 		return s, nil
 	}
-	if err := checkSchemaText(raw); err != nil {
+	if err := schemalimits.CheckText(raw); err != nil {
 		return nil, err
 	}
 	doc := new(infer.Schema)
 	if err := json.Unmarshal(raw, doc); err != nil {
 		return nil, fmt.Errorf("not a JSON Schema: %w", err)
 	}
-	setPropertyOrder(doc, raw)
+	propertyorder.Set(doc, raw)
 	s, err := compile(slices.Clone(raw), doc, assertFormats)
 	if err == nil {
 		parsedSchemas.put(raw, s)
@@ -94,10 +97,10 @@ func compile(raw json.RawMessage, doc *infer.Schema, formats bool) (*Schema, err
 	}
 	c := validator.NewCompiler()
 	c.UseLoader(noLoader{})
-	compilePattern, checksValues := newPatternCompiler(), false
+	compilePattern, checksValues := schemalimits.NewPatternCompiler(), false
 	c.UseRegexpEngine(func(pattern string) (validator.Regexp, error) {
 		if checksValues {
-			return nil, checkRegexValue(pattern, formats)
+			return nil, schemalimits.CheckRegexValue(pattern, formats)
 		}
 		return compilePattern(pattern)
 	})
@@ -114,7 +117,7 @@ func compile(raw json.RawMessage, doc *infer.Schema, formats bool) (*Schema, err
 	if err != nil {
 		return nil, fmt.Errorf("not a JSON Schema: %w", err)
 	}
-	if err := checkSchemaWork(compiled); err != nil {
+	if err := schemalimits.CheckWork(compiled); err != nil {
 		return nil, err
 	}
 	checksValues = true

@@ -3,11 +3,15 @@ package generators
 import (
 	"bytes"
 	"encoding/json"
+	"maps"
 	"math/big"
+	"slices"
+	"strconv"
 	"strings"
 
 	validator "github.com/santhosh-tekuri/jsonschema/v6"
 
+	"github.com/photon-beam/beam/internal/rawjson"
 	"github.com/photon-beam/beam/internal/rule"
 )
 
@@ -65,4 +69,25 @@ func (s *Schema) fillDefaults(tree any) (changed bool) {
 		}
 	}
 	return changed
+}
+
+// findHugeNumbers returns an error for each number that a float64 can't represent,
+// because computing with a number such as 1e999999 would take too long.
+func findHugeNumbers(tree any, path string) []FieldError {
+	var errs []FieldError
+	switch v := tree.(type) {
+	case json.Number:
+		if !rawjson.IsOrdinaryNumber(string(v)) {
+			errs = append(errs, violation(path, rule.Magnitude, "", ""))
+		}
+	case []any:
+		for i, e := range v {
+			errs = append(errs, findHugeNumbers(e, path+"/"+strconv.Itoa(i))...)
+		}
+	case map[string]any:
+		for _, name := range slices.Sorted(maps.Keys(v)) {
+			errs = append(errs, findHugeNumbers(v[name], path+"/"+pointerEscaper.Replace(name))...)
+		}
+	}
+	return errs[:min(len(errs), maxViolations)]
 }

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/photon-beam/beam/internal/humanize"
 )
 
 // tagNames holds the names of Beam's struct tags.
@@ -67,44 +69,12 @@ func resembledTag(name string) string {
 	}
 	nearest, fewest := "", 3
 	for _, ours := range tagNames {
-		edits := editDistance(plainTagName(name), plainTagName(ours))
+		edits := humanize.Distance(name, ours)
 		if edits < fewest && (edits < 2 || len(ours) > len("format")) {
 			nearest, fewest = ours, edits
 		}
 	}
 	return nearest
-}
-
-// plainTagName returns a name without its case, and without the characters that join
-// its words.
-func plainTagName(name string) string { return wordJoiners.Replace(strings.ToLower(name)) }
-
-var wordJoiners = strings.NewReplacer("-", "", "_", "")
-
-// editDistance returns how many bytes must be added, removed, replaced, or exchanged
-// with the next to make b of a.
-func editDistance(a, b string) int {
-	var earlier, before []int // the rows of the last two prefixes of a
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		earlier, before, row = before, row, make([]int, len(b)+1)
-		row[0] = i + 1
-		for j := range len(b) {
-			row[j+1] = min(before[j+1], row[j]) + 1
-			if a[i] == b[j] {
-				row[j+1] = min(row[j+1], before[j])
-			} else {
-				row[j+1] = min(row[j+1], before[j]+1)
-			}
-			if i > 0 && j > 0 && a[i] == b[j-1] && a[i-1] == b[j] {
-				row[j+1] = min(row[j+1], earlier[j-1]+1)
-			}
-		}
-	}
-	return row[len(b)]
 }
 
 // formats holds the formats that a schema checks.

@@ -37,6 +37,10 @@ func Similar(name string, names []string) []string {
 	return found
 }
 
+// Distance returns how many letters of one name have to be inserted, removed or replaced, and
+// how many neighbors exchanged, to turn it into another. It ignores case, and what joins words.
+func Distance(a, b string) int { return distance(plainName(a), plainName(b)) }
+
 func plainName(name string) string {
 	return strings.ToLower(strings.NewReplacer("-", "", "_", "", " ", "").Replace(name))
 }

@@ -6,6 +6,7 @@ package rawjson
 import (
 	"bytes"
 	"encoding/json"
+	"strconv"
 	"strings"
 )
 
@@ -265,4 +266,18 @@ func EachElement(list json.RawMessage, each func(value json.RawMessage) bool) {
 		}
 		i = end
 	}
+}
+
+// IsOrdinaryNumber reports whether n has no more digits than a float64 can have.
+func IsOrdinaryNumber(n string) bool {
+	const digits, exponent = 400, 330
+	if len(n) > digits {
+		return false
+	}
+	e := strings.IndexAny(n, "eE")
+	if e < 0 {
+		return true
+	}
+	size, err := strconv.Atoi(n[e+1:])
+	return err == nil && -exponent < size && size < exponent
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/runs"
+	"github.com/photon-beam/beam/internal/term/render"
 )
 
 // Forms asks with forms that fill in the terminal.
@@ -28,7 +29,7 @@ func (f *Forms) Ask(ctx context.Context, q *Question, invalid *generators.Invali
 	values := newFieldValues(q, invalid)
 	wait := f.guard.wait(q)
 	for {
-		err := f.run(ctx, values.form(), values.heading(styles(f.Terminal.Color)), "esc: decline, or answer later", wait)
+		err := f.run(ctx, values.form(), values.heading(render.Styles(f.Terminal.Color)), "esc: decline, or answer later", wait)
 		switch {
 		case err == nil:
 			f.guard.answered = time.Now()
@@ -89,7 +90,7 @@ func (f *Forms) run(ctx context.Context, form *huh.Form, heading func(width int)
 	keys := huh.NewDefaultKeyMap()
 	keys.Quit.SetEnabled(false) // formModel handles it
 	m := &formModel{
-		form: form.WithTheme(huh.ThemeFunc(formTheme)).WithKeyMap(keys), heading: heading, keyHelp: keyHelp, style: styles(f.Terminal.Color),
+		form: form.WithTheme(huh.ThemeFunc(formTheme)).WithKeyMap(keys), heading: heading, keyHelp: keyHelp, style: render.Styles(f.Terminal.Color),
 		wait: max(wait, drawTime), early: discardInput(f.Terminal.In.Fd()),
 	}
 	program := tea.NewProgram(m, tea.WithInput(f.Terminal.In), tea.WithOutput(f.Terminal.Err), tea.WithoutSignalHandler())
@@ -132,7 +133,7 @@ type formModel struct {
 	form    *huh.Form
 	heading func(width int) string
 	keyHelp string // shown while keys are taken
-	style   styles
+	style   render.Styles
 	size    tea.WindowSizeMsg // of the terminal; zero until it is known
 	wait    time.Duration     // after the form is drawn, until it takes keys
 	open    bool              // takes keys
@@ -228,9 +229,9 @@ func (m *formModel) footer(width int) string {
 	if m.open {
 		help = m.keyHelp
 	}
-	help = m.style.paint(faint, ansi.Truncate(help, width, "…"))
+	help = m.style.Paint(render.Faint, ansi.Truncate(help, width, "…"))
 	if m.early {
-		help = m.style.paint(yellow, wrap(tooEarly, width)) + "\n" + help
+		help = m.style.Paint(render.Yellow, render.Wrap(tooEarly, width)) + "\n" + help
 	}
 	return help
 }

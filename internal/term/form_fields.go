@@ -15,6 +15,7 @@ import (
 	"github.com/photon-beam/beam/internal/cleantext"
 	"github.com/photon-beam/beam/internal/form"
 	"github.com/photon-beam/beam/internal/runs"
+	"github.com/photon-beam/beam/internal/term/render"
 )
 
 // fieldValues are the values of a question's fields while they are typed. They survive the
@@ -132,12 +133,12 @@ func (v *fieldValues) sampleForm() *huh.Form {
 
 // heading returns what is above the fields: the question, and what was wrong with the last
 // answer.
-func (v *fieldValues) heading(style styles) func(width int) string {
+func (v *fieldValues) heading(style render.Styles) func(width int) string {
 	return func(width int) string {
 		text := v.question.heading(style, width)
 		if v.invalid != nil {
 			for _, f := range v.invalid.Fields {
-				text += style.paint(red, "✗ "+wrap(cleantext.Line(f.Sentence("")), width-2)) + "\n"
+				text += style.Paint(render.Red, "✗ "+render.Wrap(cleantext.Line(f.Sentence("")), width-2)) + "\n"
 			}
 		}
 		return text

@@ -7,6 +7,7 @@ import (
 
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/internal/sampling"
+	"github.com/photon-beam/beam/internal/term/render"
 )
 
 // A question takes no keys for a time if one of them could do harm, once for questions that
@@ -46,7 +47,7 @@ func TestGuard(t *testing.T) {
 // A message of several lines can't look like what Beam says below it.
 func TestMessagesDontLookLikeNotes(t *testing.T) {
 	q := &Question{Question: &ask.Question{Message: "Deploy?\n  This can't be undone."}, Lost: "This question is lost if Beam restarts."}
-	if got, want := q.heading(styles(false), 80), "? Deploy?\n│   This can't be undone.\n  This question is lost if Beam restarts.\n"; got != want {
+	if got, want := q.heading(render.Styles(false), 80), "? Deploy?\n│   This can't be undone.\n  This question is lost if Beam restarts.\n"; got != want {
 		t.Errorf("the heading is %q, want %q", got, want)
 	}
 }

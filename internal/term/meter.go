@@ -11,6 +11,7 @@ import (
 
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/humanize"
+	"github.com/photon-beam/beam/internal/term/render"
 )
 
 // A meter knows how far a run has come, how fast it is, and how long it still takes.
@@ -117,9 +118,9 @@ var spinner = []rune("⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏")
 
 // drawStatus draws the status line: the bar if there is progress, and the text.
 func (v *View) drawStatus(width int) string {
-	frame := v.style.paint(cyan, string(spinner[time.Now().UnixMilli()/100%int64(len(spinner))]))
+	frame := v.style.Paint(render.Cyan, string(spinner[time.Now().UnixMilli()/100%int64(len(spinner))]))
 	if v.meter.latest == nil || v.meter.latest.Total > 0 && v.meter.latest.Done >= v.meter.latest.Total {
-		elapsed := v.style.paint(faint, humanize.Clock(time.Since(v.begun)))
+		elapsed := v.style.Paint(render.Faint, humanize.Clock(time.Since(v.begun)))
 		text := ansi.Truncate(cmp.Or(v.status, "Running"), max(width-10, 1), "…")
 		return frame + " " + text + " " + elapsed
 	}
@@ -127,7 +128,7 @@ func (v *View) drawStatus(width int) string {
 	numbers := strings.Join(v.meter.numbers(), " · ")
 	rest := width - 2 - ansi.StringWidth(numbers) - 1
 	if v.meter.latest.Total <= 0 {
-		return frame + " " + ansi.Truncate(text, max(rest, 1), "…") + " " + v.style.paint(faint, numbers)
+		return frame + " " + ansi.Truncate(text, max(rest, 1), "…") + " " + v.style.Paint(render.Faint, numbers)
 	}
 	columns := min(max(rest/3, 6), 30)
 	text = ansi.Truncate(text, max(rest-columns-1, 0), "…")
@@ -137,21 +138,8 @@ func (v *View) drawStatus(width int) string {
 	return frame + " " + text + v.bar(columns) + " " + numbers
 }
 
-// eighths are blocks of one to eight eighths of a column.
-var eighths = []rune("▏▎▍▌▋▊▉█")
-
-// blocks returns a bar of a length in columns, to an eighth.
-func blocks(length float64) string {
-	n := int(math.Round(length * 8))
-	bar := strings.Repeat("█", n/8)
-	if n%8 > 0 {
-		bar += string(eighths[n%8-1])
-	}
-	return bar
-}
-
 func (v *View) bar(columns int) string {
-	filled := blocks(v.meter.fraction() * float64(columns))
+	filled := render.Bar(v.meter.fraction() * float64(columns))
 	rest := strings.Repeat("░", max(columns-ansi.StringWidth(filled), 0))
-	return v.style.paint(green, filled) + v.style.paint(faint, rest)
+	return v.style.Paint(render.Green, filled) + v.style.Paint(render.Faint, rest)
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/photon-beam/beam/internal/humanize"
 	"github.com/photon-beam/beam/internal/outcome"
 	"github.com/photon-beam/beam/internal/runlog"
+	"github.com/photon-beam/beam/internal/term/render"
 )
 
 // ShowEvidence shows what a question shows. It returns how much of that it has rendered.
@@ -19,16 +20,16 @@ func (v *View) ShowEvidence(q *Question) runlog.Rendering {
 	v.commitStatus()
 	r := v.artifacts()
 	for _, a := range q.Evidence {
-		v.screen.Print(r.render(a))
+		v.screen.Print(r.Render(a))
 	}
 	if request := q.request(); request != nil {
-		v.screen.Print(r.sample(request))
+		v.screen.Print(r.Sample(request))
 	}
 	if changes := q.Stands.Changes; changes != "" {
-		v.screen.Print(v.style.paint(yellow, "! "+ChangedNote(q.Stands.ChangedBy)) + "\n" + indent("  ", r.diff(r.cut([]byte(changes)))) + "\n")
+		v.screen.Print(v.style.Paint(render.Yellow, "! "+ChangedNote(q.Stands.ChangedBy)) + "\n" + render.Indent("  ", r.Diff(r.Cut([]byte(changes)))) + "\n")
 	}
 	v.screen.Flush()
-	if r.truncated {
+	if r.Truncated {
 		return runlog.RenderedTruncated
 	}
 	return runlog.RenderedFull
@@ -41,22 +42,22 @@ func ChangedNote(by string) string {
 
 // heading returns the message of a question, and until when it can be answered. The message's
 // further lines, and all of another server's, have a bar, so that they can't look like what follows.
-func (q *Question) heading(style styles, width int) string {
-	text := style.paint(bold+";"+yellow, "? ")
+func (q *Question) heading(style render.Styles, width int) string {
+	text := style.Paint(render.Bold+";"+render.Yellow, "? ")
 	if q.Server != "" {
-		text += wrap(cleantext.Line(runlog.Asker(q.Question, q.Photon))+" asks:", width-2) + "\n│ "
+		text += render.Wrap(cleantext.Line(runlog.Asker(q.Question, q.Photon))+" asks:", width-2) + "\n│ "
 	}
-	text += style.paint(bold, strings.ReplaceAll(wrap(cleantext.Text(q.Message), width-2), "\n", "\n│ ")) + "\n"
+	text += style.Paint(render.Bold, strings.ReplaceAll(render.Wrap(cleantext.Text(q.Message), width-2), "\n", "\n│ ")) + "\n"
 	if q.Note != "" {
-		text += style.paint(yellow, "  ! "+wrap(cleantext.Text(q.Note), width-4)) + "\n"
+		text += style.Paint(render.Yellow, "  ! "+render.Wrap(cleantext.Text(q.Note), width-4)) + "\n"
 	}
 	if q.Destructive {
-		text += style.paint(red, "  This can't be undone.") + "\n"
+		text += style.Paint(render.Red, "  This can't be undone.") + "\n"
 	}
 	if q.URL != "" {
-		text += "  " + style.paint(under, cleantext.Line(q.URL)) + "\n"
+		text += "  " + style.Paint(render.Under, cleantext.Line(q.URL)) + "\n"
 		for _, caution := range cleantext.AddressCautions(q.URL) {
-			text += style.paint(yellow, "  ! "+wrap(cleantext.Line(caution), width-4)) + "\n"
+			text += style.Paint(render.Yellow, "  ! "+render.Wrap(cleantext.Line(caution), width-4)) + "\n"
 		}
 	}
 	if !q.Deadline.IsZero() {
@@ -64,10 +65,10 @@ func (q *Question) heading(style styles, width int) string {
 		if left := time.Until(q.Deadline); left > 0 {
 			by += ": " + humanize.Clock(left) + " left"
 		}
-		text += style.paint(yellow, by) + "\n"
+		text += style.Paint(render.Yellow, by) + "\n"
 	}
 	if q.Lost != "" {
-		text += style.paint(faint, "  "+q.Lost) + "\n"
+		text += style.Paint(render.Faint, "  "+q.Lost) + "\n"
 	}
 	return text
 }
@@ -88,13 +89,13 @@ func (v *View) showSampling(d *runlog.Sampling) {
 		if d.Approved.Request != nil {
 			text += ", changed"
 		}
-		v.line(v.style.paint(cyan, "→ ") + text)
+		v.line(v.style.Paint(render.Cyan, "→ ") + text)
 	case d.Notice != "":
-		v.line(v.style.paint(yellow, "! ") + cleantext.Line(d.Notice))
+		v.line(v.style.Paint(render.Yellow, "! ") + cleantext.Line(d.Notice))
 	case d.Text != "":
 		v.screen.Stream(cleantext.Text(d.Text))
 	case d.Ended != nil && d.Ended.Result == nil:
-		v.line(v.style.paint(red, "✗ ") + cmp.Or(cleantext.Line(d.Ended.Error), "The call was stopped"))
+		v.line(v.style.Paint(render.Red, "✗ ") + cmp.Or(cleantext.Line(d.Ended.Error), "The call was stopped"))
 	}
 }
 
@@ -106,18 +107,18 @@ func (v *View) showAnswer(q *Question, a *runlog.Answered, always bool) {
 	case ask.Accept:
 		text = describeContent(q, a)
 	default:
-		text = v.style.paint(yellow, outcome.OfAnswer(a.Answer.Action))
+		text = v.style.Paint(render.Yellow, outcome.OfAnswer(a.Answer.Action))
 	}
 	if text == "" {
 		text = "answered"
 	}
 	if q.Kind == ask.KindSample && isEdited(a.Answer) {
-		text += v.style.paint(yellow, " (the model's reply, changed by a person)")
+		text += v.style.Paint(render.Yellow, " (the model's reply, changed by a person)")
 	}
 	if a.Surface != "terminal" || always {
-		text += v.style.paint(faint, " ("+cleantext.Line(a.Surface)+by(a, always)+")")
+		text += v.style.Paint(render.Faint, " ("+cleantext.Line(a.Surface)+by(a, always)+")")
 	}
-	v.line(v.style.paint(green, "✓ ") + cleantext.Line(q.Message) + " " + v.style.paint(cyan, text))
+	v.line(v.style.Paint(render.Green, "✓ ") + cleantext.Line(q.Message) + " " + v.style.Paint(render.Cyan, text))
 }
 
 // isEdited reports whether an answer is the reply of a model that a person changed.
@@ -140,7 +141,7 @@ func (v *View) showWithdrawal(q *Question, w *runlog.Withdrawn) {
 		return
 	}
 	text := map[runlog.WithdrawReason]string{runlog.Expired: "was not answered in time"}[w.Reason]
-	v.line(v.style.paint(red, "✗ ") + cleantext.Line(q.Message) + " " + v.style.paint(yellow, cmp.Or(text, cleantext.Line(string(w.Reason)+" "+w.Error))))
+	v.line(v.style.Paint(render.Red, "✗ ") + cleantext.Line(q.Message) + " " + v.style.Paint(render.Yellow, cmp.Or(text, cleantext.Line(string(w.Reason)+" "+w.Error))))
 }
 
 // maxAnswer is how much of an answer is shown, in characters.

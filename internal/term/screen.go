@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/charmbracelet/x/ansi"
+
+	"github.com/photon-beam/beam/internal/term/render"
 )
 
 // A Screen writes lines for a person, and in a terminal a status line below them that is
@@ -16,7 +18,7 @@ type Screen struct {
 	w     io.Writer
 	width func() int
 	live  bool // has a status line
-	style styles
+	style render.Styles
 
 	mu       sync.Mutex
 	out      bytes.Buffer // not written yet
@@ -37,7 +39,7 @@ const (
 
 // NewScreen returns the screen of a terminal. The caller closes it.
 func NewScreen(t *Terminal) *Screen {
-	s := &Screen{w: t.Err, width: t.Width, live: t.live(), style: styles(t.Color), stop: make(chan struct{})}
+	s := &Screen{w: t.Err, width: t.Width, live: t.live(), style: render.Styles(t.Color), stop: make(chan struct{})}
 	if s.live {
 		go s.tick()
 	}

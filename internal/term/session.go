@@ -15,6 +15,7 @@ import (
 	"github.com/photon-beam/beam/internal/runlog"
 	"github.com/photon-beam/beam/internal/runs"
 	"github.com/photon-beam/beam/internal/sampling"
+	"github.com/photon-beam/beam/internal/term/render"
 )
 
 // Runs is what a session needs of a Beam. Package runs implements it.
@@ -206,7 +207,7 @@ func (s *Session) interrupt(ctx context.Context) error {
 
 func (s *Session) note(text string) {
 	if s.View != nil {
-		s.View.line(s.View.style.paint(faint, text))
+		s.View.line(s.View.style.Paint(render.Faint, text))
 		s.View.screen.Flush()
 	}
 }
@@ -241,37 +242,41 @@ func (s *Session) apply(ctx context.Context, b batch) (*runlog.Finished, error) 
 	return nil, s.askNext(ctx)
 }
 
-func (s *Session) applyEntry(e *runlog.Entry) error {
-	switch e.Kind {
-	case runlog.KindStarted:
-		started, err := runlog.Decode[runlog.Started](*e)
-		if err != nil {
-			return err
-		}
-		s.photon = started.Photon
-	case runlog.KindAsked:
-		return s.addQuestion(e)
-	case runlog.KindAnswered:
-		a, err := runlog.Decode[runlog.Answered](*e)
-		if err == nil {
-			s.settle(a.AskSeq, func(v *View, q *Question) { v.showAnswer(q, &a, s.Watch) })
-		}
-		return err
-	case runlog.KindSampling:
-		d, err := runlog.Decode[runlog.Sampling](*e)
-		if err == nil {
-			s.applySampling(&d)
-		}
-		return err
-	case runlog.KindWithdrawn:
-		w, err := runlog.Decode[runlog.Withdrawn](*e)
-		if err == nil {
-			s.settle(w.AskSeq, func(v *View, q *Question) { v.showWithdrawal(q, &w) })
-		}
-		return err
-	}
+func (s *Session) applyEntry(e *runlog.Entry) error { return e.Visit(sessionEntries{s.show, s}) }
+
+// show shows an entry that the session takes no notice of.
+func (s *Session) show(e runlog.Entry) error {
 	if s.View != nil {
-		s.View.show(e)
+		s.View.show(&e)
 	}
+	return nil
+}
+
+// sessionEntries visits the entries of the run: those about questions change the session, and
+// the view shows the rest.
+type sessionEntries struct {
+	runlog.Rest
+	session *Session
+}
+
+func (s sessionEntries) Started(e runlog.Entry, started runlog.Started) error {
+	s.session.photon = started.Photon
+	return s.session.show(e)
+}
+
+func (s sessionEntries) Asked(e runlog.Entry, _ runlog.Asked) error { return s.session.addQuestion(&e) }
+
+func (s sessionEntries) Answered(_ runlog.Entry, a runlog.Answered) error {
+	s.session.settle(a.AskSeq, func(v *View, q *Question) { v.showAnswer(q, &a, s.session.Watch) })
+	return nil
+}
+
+func (s sessionEntries) Sampling(_ runlog.Entry, d runlog.Sampling) error {
+	s.session.applySampling(&d)
+	return nil
+}
+
+func (s sessionEntries) Withdrawn(_ runlog.Entry, w runlog.Withdrawn) error {
+	s.session.settle(w.AskSeq, func(v *View, q *Question) { v.showWithdrawal(q, &w) })
 	return nil
 }

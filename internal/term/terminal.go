@@ -3,7 +3,7 @@
 //
 // Text from tools, models and upstreams is cleaned of escape sequences, control characters
 // and what changes the direction of text before it reaches a terminal; see package
-// cleantext. Only this package adds escape sequences.
+// cleantext. Only this package and render add escape sequences.
 package term
 
 import (
@@ -63,29 +63,4 @@ func (t *Terminal) Width() int {
 		}
 	}
 	return defaultWidth
-}
-
-// styles adds colors to text if it is true.
-type styles bool
-
-// SGR parameters (ECMA-48): the terminal's own colors fit its background.
-const (
-	bold    = "1"
-	faint   = "2"
-	italic  = "3"
-	under   = "4"
-	red     = "31"
-	green   = "32"
-	yellow  = "33"
-	blue    = "34"
-	magenta = "35"
-	cyan    = "36"
-)
-
-// paint returns a text, whose lines are painted one by one, in a style.
-func (s styles) paint(style, text string) string {
-	if !s || text == "" || style == "" {
-		return text
-	}
-	return "\x1b[" + style + "m" + text + "\x1b[0m"
 }

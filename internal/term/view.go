@@ -9,12 +9,13 @@ import (
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/cleantext"
 	"github.com/photon-beam/beam/internal/runlog"
+	"github.com/photon-beam/beam/internal/term/render"
 )
 
 // A View shows the events of one run on a screen.
 type View struct {
 	screen *Screen
-	style  styles
+	style  render.Styles
 	// Verbose also shows log lines of level debug.
 	Verbose bool
 
@@ -42,64 +43,8 @@ func (v *View) show(e *runlog.Entry) {
 	if v.begun.IsZero() {
 		v.begun = e.Time
 	}
-	switch e.Kind {
-	case runlog.KindStarted:
-		v.screen.SetStatus(v.drawStatus)
-	case runlog.KindQueued:
-		if q, err := runlog.Decode[runlog.Queued](*e); err == nil {
-			v.setStatus(generators.Info, q.Describe())
-		}
-	case runlog.KindRepeated:
-		if r, err := runlog.Decode[runlog.Repeated](*e); err == nil && !v.OnlyQuestions {
-			v.commitStatus()
-			v.line(v.style.paint(faint, cleantext.Line(r.Describe())))
-		}
-	case runlog.KindSleeping:
-		if s, err := runlog.Decode[runlog.Sleeping](*e); err == nil {
-			v.setStatus(generators.Info, s.Describe())
-		}
-	case runlog.KindFinished:
-		v.commitStatus()
-		if f, err := runlog.Decode[runlog.Finished](*e); err == nil && f.Panic != "" && !v.OnlyQuestions {
-			v.line(v.style.paint(faint, strings.TrimSpace(cleantext.Text(f.Panic))))
-		}
-		v.screen.SetStatus(nil)
-	default:
-		if e.Kind.IsEvent() {
-			v.showEvent(e)
-		}
-	}
-}
-
-func (v *View) showEvent(e *runlog.Entry) {
-	if v.OnlyQuestions {
-		return
-	}
-	event, err := generators.Decode(string(e.Kind), e.Data)
-	if err != nil {
-		v.line(v.style.paint(faint, cleantext.Line(err.Error())))
-		return
-	}
-	switch event.(type) {
-	case *generators.StatusEvent, *generators.ProgressEvent:
-	default: // what comes after a status is below it
-		v.commitStatus()
-	}
-	switch event := event.(type) {
-	case *generators.StatusEvent:
-		v.setStatus(event.Level, event.Text)
-	case *generators.ProgressEvent:
-		v.showProgress(event, e.Time)
-	case *generators.LogEvent:
-		v.showLog(event, e.Time)
-	case *generators.ChunkEvent:
-		v.screen.Stream(cleantext.Text(event.Text))
-	case *generators.ToastEvent:
-		v.line(v.mark(event.Level) + " " + cleantext.Line(event.Text))
-	case *generators.Artifact:
-		v.screen.Print(v.artifacts().render(event))
-	case *generators.UnknownEvent:
-		v.line(v.style.paint(faint, cleantext.Line(event.Kind)) + " " + cleantext.Line(string(event.Data)))
+	if err := e.Visit(viewEntries{v}); err != nil {
+		v.line(v.style.Paint(render.Faint, cleantext.Line(err.Error())))
 	}
 }
 
@@ -127,19 +72,19 @@ func (v *View) commitStatus() {
 func (v *View) mark(l generators.Level) string {
 	switch l {
 	case generators.Success:
-		return v.style.paint(green, "✓")
+		return v.style.Paint(render.Green, "✓")
 	case generators.Warning:
-		return v.style.paint(yellow, "!")
+		return v.style.Paint(render.Yellow, "!")
 	case generators.Error, generators.Critical, generators.Alert, generators.Emergency:
-		return v.style.paint(red, "✗")
+		return v.style.Paint(render.Red, "✗")
 	}
-	return v.style.paint(cyan, "•")
+	return v.style.Paint(render.Cyan, "•")
 }
 
 // logStyles are the styles of levels.
 var logStyles = map[generators.Level]string{
-	generators.Debug: faint, generators.Info: cyan, generators.Success: green, generators.Notice: blue, generators.Warning: yellow,
-	generators.Error: red, generators.Critical: bold + ";" + red, generators.Alert: bold + ";" + red, generators.Emergency: bold + ";" + red,
+	generators.Debug: render.Faint, generators.Info: render.Cyan, generators.Success: render.Green, generators.Notice: render.Blue, generators.Warning: render.Yellow,
+	generators.Error: render.Red, generators.Critical: render.Bold + ";" + render.Red, generators.Alert: render.Bold + ";" + render.Red, generators.Emergency: render.Bold + ";" + render.Red,
 }
 
 func (v *View) showLog(event *generators.LogEvent, at time.Time) {
@@ -159,7 +104,7 @@ func (v *View) showLog(event *generators.LogEvent, at time.Time) {
 		logger = cleantext.Line(event.Logger) + ": "
 	}
 	text = strings.ReplaceAll(strings.TrimRight(cleantext.Text(text), "\n"), "\n", "\n  ")
-	v.line(v.style.paint(faint, at.Local().Format(time.TimeOnly)) + " " + v.style.paint(logStyles[event.Level], fmt.Sprintf("%-7s", event.Level)) + " " + logger + text)
+	v.line(v.style.Paint(render.Faint, at.Local().Format(time.TimeOnly)) + " " + v.style.Paint(logStyles[event.Level], fmt.Sprintf("%-7s", event.Level)) + " " + logger + text)
 }
 
 func (v *View) showProgress(event *generators.ProgressEvent, at time.Time) {
@@ -167,4 +112,8 @@ func (v *View) showProgress(event *generators.ProgressEvent, at time.Time) {
 	if v.meter.update(event, at) && !v.screen.live {
 		v.line(v.meter.text())
 	}
+}
+
+func (v *View) artifacts() *render.Renderer {
+	return &render.Renderer{Style: v.style, Width: max(v.screen.width(), 10)}
 }

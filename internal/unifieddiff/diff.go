@@ -1,15 +1,14 @@
-package generators
+// Package unifieddiff compares texts line by line, in the unified format.
+package unifieddiff
 
 import (
 	"fmt"
 	"strings"
 )
 
-// Diff returns the lines that differ between two texts, in the unified format with
-// three lines of context. If no line differs, the artifact says so.
-func Diff(title, before, after string) Event {
-	return newArtifact(title, "text/x-diff", []byte(unifiedDiff(splitLines(before), splitLines(after))))
-}
+// Of returns the lines that differ between two texts, with three lines of context. If no
+// line differs, it says so.
+func Of(before, after string) string { return unifiedDiff(splitLines(before), splitLines(after)) }
 
 // splitLines returns the lines of a text with their line feeds.
 func splitLines(text string) []string {

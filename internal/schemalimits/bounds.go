@@ -1,82 +1,45 @@
-package generators
+// Package schemalimits bounds how long a JSON Schema, which may come from anywhere, can keep Beam
+// busy: its text, its references, and its patterns.
+package schemalimits
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
 	"slices"
-	"strconv"
-	"strings"
 
 	validator "github.com/santhosh-tekuri/jsonschema/v6"
 
 	"github.com/photon-beam/beam/internal/rawjson"
-	"github.com/photon-beam/beam/internal/rule"
 )
 
 // The limits of ParseSchema. A schema may come from anywhere; compiling it and
 // validating a value must not take long.
 const (
-	maxSchemaLen   = 1 << 20 // bytes
-	maxSchemaDepth = 100     // objects and lists within each other
-	maxSchemaNodes = 10_000  // objects and lists in all
-	maxSchemaWork  = 10_000  // subschemas that apply to one place of a value
+	maxLen   = 1 << 20 // bytes
+	MaxDepth = 100     // objects and lists within each other
+	maxNodes = 10_000  // objects and lists in all
+	maxWork  = 10_000  // subschemas that apply to one place of a value
 )
 
-// checkSchemaText returns an error if the text of a schema exceeds the limits.
-func checkSchemaText(raw []byte) error {
-	if len(raw) > maxSchemaLen {
-		return fmt.Errorf("the schema has %d bytes; at most %d are accepted", len(raw), maxSchemaLen)
+// CheckText returns an error if the text of a schema exceeds the limits.
+func CheckText(raw []byte) error {
+	if len(raw) > maxLen {
+		return fmt.Errorf("the schema has %d bytes; at most %d are accepted", len(raw), maxLen)
 	}
 	depth, nodes := rawjson.Measure(raw)
-	if depth > maxSchemaDepth {
-		return fmt.Errorf("the schema is nested more than %d deep", maxSchemaDepth)
+	if depth > MaxDepth {
+		return fmt.Errorf("the schema is nested more than %d deep", MaxDepth)
 	}
-	if nodes > maxSchemaNodes {
-		return fmt.Errorf("the schema has more than %d parts", maxSchemaNodes)
+	if nodes > maxNodes {
+		return fmt.Errorf("the schema has more than %d parts", maxNodes)
 	}
 	return nil
 }
 
-// findHugeNumbers returns an error for each number that a float64 can't represent,
-// because computing with a number such as 1e999999 would take too long.
-func findHugeNumbers(tree any, path string) []FieldError {
-	var errs []FieldError
-	switch v := tree.(type) {
-	case json.Number:
-		if !isOrdinaryNumber(string(v)) {
-			errs = append(errs, violation(path, rule.Magnitude, "", ""))
-		}
-	case []any:
-		for i, e := range v {
-			errs = append(errs, findHugeNumbers(e, path+"/"+strconv.Itoa(i))...)
-		}
-	case map[string]any:
-		for _, name := range slices.Sorted(maps.Keys(v)) {
-			errs = append(errs, findHugeNumbers(v[name], path+"/"+pointerEscaper.Replace(name))...)
-		}
-	}
-	return errs[:min(len(errs), maxViolations)]
-}
-
-// isOrdinaryNumber reports whether n has no more digits than a float64 can have.
-func isOrdinaryNumber(n string) bool {
-	const digits, exponent = 400, 330
-	if len(n) > digits {
-		return false
-	}
-	e := strings.IndexAny(n, "eE")
-	if e < 0 {
-		return true
-	}
-	size, err := strconv.Atoi(n[e+1:])
-	return err == nil && -exponent < size && size < exponent
-}
-
-// checkSchemaWork returns an error if a schema refers to itself endlessly, or if its
+// CheckWork returns an error if a schema refers to itself endlessly, or if its
 // references multiply so that validating one value would take too long.
-func checkSchemaWork(s *validator.Schema) error {
+func CheckWork(s *validator.Schema) error {
 	work := make(map[*validator.Schema]int)
 	queue, seen := []*validator.Schema{s}, map[*validator.Schema]bool{s: true}
 	for len(queue) > 0 {
@@ -109,7 +72,7 @@ func countSubschemas(s *validator.Schema, work map[*validator.Schema]int) error 
 		if err := countSubschemas(next, work); err != nil {
 			return err
 		}
-		if sum += work[next]; sum > maxSchemaWork {
+		if sum += work[next]; sum > maxWork {
 			return errors.New("the schema's references multiply too much")
 		}
 	}

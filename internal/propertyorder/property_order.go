@@ -1,4 +1,5 @@
-package generators
+// Package propertyorder keeps the order in which the text of a JSON Schema has its properties.
+package propertyorder
 
 import (
 	"encoding/json"
@@ -8,9 +9,9 @@ import (
 	"github.com/photon-beam/beam/internal/rawjson"
 )
 
-// setPropertyOrder sets the order of the properties of a schema and of those within it,
+// Set sets the order of the properties of a schema and of those within it,
 // which surfaces show, to that of its text.
-func setPropertyOrder(s *infer.Schema, raw json.RawMessage) {
+func Set(s *infer.Schema, raw json.RawMessage) {
 	if s == nil || rawjson.TypeName(raw) != rawjson.ObjectType {
 		return
 	}
@@ -27,7 +28,7 @@ func setPropertyOrder(s *infer.Schema, raw json.RawMessage) {
 		case "dependentSchemas":
 			setOrders(s.DependentSchemas, value)
 		case "items":
-			setPropertyOrder(s.Items, value)
+			Set(s.Items, value)
 			setOrdersOfList(s.ItemsArray, value)
 		case "prefixItems":
 			setOrdersOfList(s.PrefixItems, value)
@@ -38,11 +39,11 @@ func setPropertyOrder(s *infer.Schema, raw json.RawMessage) {
 		case "oneOf":
 			setOrdersOfList(s.OneOf, value)
 		case "additionalProperties":
-			setPropertyOrder(s.AdditionalProperties, value)
+			Set(s.AdditionalProperties, value)
 		case "then":
-			setPropertyOrder(s.Then, value)
+			Set(s.Then, value)
 		case "else":
-			setPropertyOrder(s.Else, value)
+			Set(s.Else, value)
 		}
 	})
 }
@@ -57,7 +58,7 @@ func setOrders(schemas map[string]*infer.Schema, raw json.RawMessage) []string {
 	}
 	rawjson.EachMember(raw, func(name []byte, value json.RawMessage) {
 		if s, ok := schemas[string(name)]; ok {
-			setPropertyOrder(s, value)
+			Set(s, value)
 			if !seen[string(name)] {
 				seen[string(name)] = true
 				names = append(names, string(name))
@@ -73,6 +74,6 @@ func setOrdersOfList(schemas []*infer.Schema, raw json.RawMessage) {
 		return
 	}
 	for i, value := range list[:min(len(list), len(schemas))] {
-		setPropertyOrder(schemas[i], value)
+		Set(schemas[i], value)
 	}
 }

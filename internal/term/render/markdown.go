@@ -1,4 +1,4 @@
-package term
+package render
 
 import (
 	"fmt"
@@ -17,22 +17,22 @@ import (
 
 var markdownParser = sync.OnceValue(func() goldmark.Markdown { return goldmark.New(goldmark.WithExtensions(extension.GFM)) })
 
-// markdown renders CommonMark with GitHub's extensions. It drops raw HTML, and shows the
+// Markdown renders CommonMark with GitHub's extensions. It drops raw HTML, and shows the
 // address of a link beside its text. Texts are cleaned once more when entities are
 // resolved: one can stand for an escape character.
-func (r *artifacts) markdown(source string) string {
-	w := &markdownWriter{artifacts: r, source: []byte(source)}
+func (r *Renderer) Markdown(source string) string {
+	w := &markdownWriter{Renderer: r, source: []byte(source)}
 	root := markdownParser().Parser().Parse(text.NewReader(w.source))
-	return w.blocks(root, r.width)
+	return w.blocks(root, r.Width)
 }
 
 // A markdownWriter renders the nodes of one document.
 type markdownWriter struct {
-	*artifacts
+	*Renderer
 	source []byte
 }
 
-// blocks renders the blocks in a node, with an empty line between two.
+// Bar renders the blocks in a node, with an empty line between two.
 func (w *markdownWriter) blocks(parent ast.Node, width int) string {
 	var parts []string
 	for n := parent.FirstChild(); n != nil; n = n.NextSibling() {
@@ -46,19 +46,19 @@ func (w *markdownWriter) blocks(parent ast.Node, width int) string {
 func (w *markdownWriter) block(n ast.Node, width int) string {
 	switch n := n.(type) {
 	case *ast.Heading:
-		return w.style.paint(bold, wrap(strings.Repeat("#", n.Level)+" "+w.inlines(n), width))
+		return w.Style.Paint(Bold, Wrap(strings.Repeat("#", n.Level)+" "+w.inlines(n), width))
 	case *ast.Paragraph, *ast.TextBlock:
-		return wrap(w.inlines(n), width)
+		return Wrap(w.inlines(n), width)
 	case *ast.Blockquote:
-		return indent(w.style.paint(faint, "│ "), w.blocks(n, width-2))
+		return Indent(w.Style.Paint(Faint, "│ "), w.blocks(n, width-2))
 	case *ast.List:
 		return w.list(n, width)
 	case *ast.FencedCodeBlock:
-		return indent("  ", w.code(string(n.Language(w.source)), w.lines(n)))
+		return Indent("  ", w.code(string(n.Language(w.source)), w.lines(n)))
 	case *ast.CodeBlock:
-		return indent("  ", w.lines(n))
+		return Indent("  ", w.lines(n))
 	case *ast.ThematicBreak:
-		return w.style.paint(faint, strings.Repeat("─", min(width, 40)))
+		return w.Style.Paint(Faint, strings.Repeat("─", min(width, 40)))
 	case *ast.HTMLBlock:
 		return ""
 	case *east.Table:
@@ -82,7 +82,7 @@ func (w *markdownWriter) list(list *ast.List, width int) string {
 			number++
 		}
 		margin := strings.Repeat(" ", len([]rune(bullet)))
-		content := indent(margin, w.items(n, width-len(margin)))
+		content := Indent(margin, w.items(n, width-len(margin)))
 		items = append(items, bullet+strings.TrimPrefix(content, margin))
 	}
 	return strings.Join(items, "\n")
@@ -112,8 +112,8 @@ func (w *markdownWriter) tableNode(table ast.Node, width int) string {
 	if len(rows) == 0 {
 		return ""
 	}
-	grid := artifacts{style: w.style, width: width}
-	return grid.grid(rows, right)
+	grid := Renderer{Style: w.Style, Width: width}
+	return grid.Grid(rows, right)
 }
 
 // inlines renders what is in a paragraph.
@@ -132,15 +132,15 @@ func (w *markdownWriter) inline(n ast.Node) string {
 	case *ast.String:
 		return w.resolve(n.Value)
 	case *ast.CodeSpan:
-		return w.style.paint(cyan, w.codeSpan(n))
+		return w.Style.Paint(Cyan, w.codeSpan(n))
 	case *ast.Emphasis:
-		return w.style.paint(map[int]string{1: italic, 2: bold}[min(n.Level, 2)], w.inlines(n))
+		return w.Style.Paint(map[int]string{1: Italic, 2: Bold}[min(n.Level, 2)], w.inlines(n))
 	case *east.Strikethrough:
 		return "~" + w.inlines(n) + "~"
 	case *ast.Link:
 		return w.link(w.inlines(n), string(n.Destination))
 	case *ast.AutoLink:
-		return w.style.paint(under, cleantext.Line(string(n.URL(w.source))))
+		return w.Style.Paint(Under, cleantext.Line(string(n.URL(w.source))))
 	case *ast.Image:
 		return w.link("[image: "+w.inlines(n)+"]", string(n.Destination))
 	case *ast.RawHTML:
@@ -183,7 +183,7 @@ func (w *markdownWriter) codeSpan(n ast.Node) string {
 func (w *markdownWriter) link(label, address string) string {
 	address = cleantext.Line(string(util.ResolveEntityNames(util.ResolveNumericReferences([]byte(address)))))
 	if label == address || label == "" {
-		return w.style.paint(under, address)
+		return w.Style.Paint(Under, address)
 	}
-	return label + " (" + w.style.paint(under, address) + ")"
+	return label + " (" + w.Style.Paint(Under, address) + ")"
 }

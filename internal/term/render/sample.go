@@ -1,4 +1,4 @@
-package term
+package render
 
 import (
 	"encoding/json"
@@ -11,19 +11,19 @@ import (
 	"github.com/photon-beam/beam/internal/llm"
 )
 
-// sample renders a request to a model with all that is sent. What a terminal can't show is
+// Sample renders a request to a model with all that is sent. What a terminal can't show is
 // named, and makes the rendering truncated.
-func (r *artifacts) sample(s *ask.SampleRequest) string {
+func (r *Renderer) Sample(s *ask.SampleRequest) string {
 	var b strings.Builder
-	b.WriteString(r.style.paint(bold, "Request to a model") +
-		r.style.paint(faint, fmt.Sprintf(" (about %s; the reply has at most %s)", humanize.Count(llm.EstimateTokens(s), "token"), humanize.Thousands(s.MaxTokens))) + "\n")
+	b.WriteString(r.Style.Paint(Bold, "Request to a model") +
+		r.Style.Paint(Faint, fmt.Sprintf(" (about %s; the reply has at most %s)", humanize.Count(llm.EstimateTokens(s), "token"), humanize.Thousands(s.MaxTokens))) + "\n")
 	add := func(name, text string) {
 		shown := cleantext.Text(text)
 		if shown != strings.ToValidUTF8(text, "\ufffd") {
-			r.truncated = true
-			shown += " " + r.style.paint(yellow, "[with characters that are marked]")
+			r.Truncated = true
+			shown += " " + r.Style.Paint(Yellow, "[with characters that are marked]")
 		}
-		b.WriteString(indent("  ", wrap(cleantext.Line(name)+": "+shown, r.width-2)) + "\n")
+		b.WriteString(Indent("  ", Wrap(cleantext.Line(name)+": "+shown, r.Width-2)) + "\n")
 	}
 	if s.SystemPrompt != "" {
 		add("system", s.SystemPrompt)
@@ -55,12 +55,12 @@ func (r *artifacts) sample(s *ask.SampleRequest) string {
 }
 
 // sampleBlock returns a block of a message as text.
-func (r *artifacts) sampleBlock(b *ask.SampleBlock) string {
+func (r *Renderer) sampleBlock(b *ask.SampleBlock) string {
 	switch b.Type {
 	case ask.BlockText:
 		return b.Text
 	case ask.BlockImage, ask.BlockAudio:
-		r.truncated = true
+		r.Truncated = true
 		what := map[string]string{ask.BlockImage: "picture", ask.BlockAudio: "sound"}[b.Type]
 		return fmt.Sprintf("[a %s, %s, %s: see the page of the question]", what, b.MIMEType, humanize.Bytes(int64(len(b.Data))))
 	case ask.BlockToolUse:
@@ -68,6 +68,6 @@ func (r *artifacts) sampleBlock(b *ask.SampleBlock) string {
 	case ask.BlockToolResult:
 		return fmt.Sprintf("[result of the tool call %s] %s", b.ToolUseID, b.Content)
 	}
-	r.truncated = true
+	r.Truncated = true
 	return fmt.Sprintf("[%s: see the page of the question]", b.Type)
 }

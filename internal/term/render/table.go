@@ -1,4 +1,4 @@
-package term
+package render
 
 import (
 	"encoding/json"
@@ -11,20 +11,6 @@ import (
 	"github.com/photon-beam/beam/internal/cleantext"
 )
 
-// Table returns rows, of which the first is the heading, as a table for the standard
-// output: fitted to a terminal, and whole for a program.
-func Table(t *Terminal, rows [][]string) string {
-	r := &artifacts{style: styles(t.Color && t.outTTY), width: 1 << 20}
-	if t.outTTY {
-		r.width = t.Width()
-	}
-	clean := make([][]string, len(rows))
-	for i := range rows {
-		clean[i] = cleanCells(rows[i])
-	}
-	return r.grid(clean, make([]bool, len(rows[0])))
-}
-
 // columnGap separates the columns of a table.
 const columnGap = "  "
 
@@ -33,9 +19,9 @@ const columnGap = "  "
 const minColumn = 8
 
 // table returns a table in columns that fit the width.
-func (r *artifacts) table(t generators.Table) string {
+func (r *Renderer) table(t generators.Table) string {
 	rows := make([][]string, 0, len(t.Rows)+1)
-	rows = append(rows, cleanCells(t.Columns))
+	rows = append(rows, CleanCells(t.Columns))
 	numeric := make([]bool, len(t.Columns))
 	for i := range numeric {
 		numeric[i] = len(t.Rows) > 0
@@ -53,10 +39,10 @@ func (r *artifacts) table(t generators.Table) string {
 		}
 		rows = append(rows, cells)
 	}
-	return r.grid(rows, numeric)
+	return r.Grid(rows, numeric)
 }
 
-func cleanCells(texts []string) []string {
+func CleanCells(texts []string) []string {
 	out := make([]string, len(texts))
 	for i, text := range texts {
 		out[i] = cleantext.Line(text)
@@ -64,15 +50,15 @@ func cleanCells(texts []string) []string {
 	return out
 }
 
-// grid lays out rows, of which the first is the heading.
-func (r *artifacts) grid(rows [][]string, right []bool) string {
+// Grid lays out rows, of which the first is the heading.
+func (r *Renderer) Grid(rows [][]string, right []bool) string {
 	widths := make([]int, len(rows[0]))
 	for _, row := range rows {
 		for i, cell := range row {
 			widths[i] = max(widths[i], ansi.StringWidth(cell))
 		}
 	}
-	if !fitColumns(widths, r.width) {
+	if !fitColumns(widths, r.Width) {
 		return r.records(rows)
 	}
 	var b strings.Builder
@@ -93,7 +79,7 @@ func (r *artifacts) grid(rows [][]string, right []bool) string {
 		}
 		text := strings.TrimRight(line.String(), " ")
 		if n == 0 {
-			text = r.style.paint(bold, text)
+			text = r.Style.Paint(Bold, text)
 		}
 		b.WriteString(text + "\n")
 	}
@@ -123,14 +109,14 @@ func fitColumns(widths []int, width int) bool {
 }
 
 // records returns the rows one below the other, each value with its column's name.
-func (r *artifacts) records(rows [][]string) string {
+func (r *Renderer) records(rows [][]string) string {
 	var b strings.Builder
 	for n, row := range rows[1:] {
 		if n > 0 {
 			b.WriteByte('\n')
 		}
 		for i, cell := range row {
-			b.WriteString(wrap(r.style.paint(bold, rows[0][i]+":")+" "+cell, r.width) + "\n")
+			b.WriteString(Wrap(r.Style.Paint(Bold, rows[0][i]+":")+" "+cell, r.Width) + "\n")
 		}
 	}
 	return b.String()

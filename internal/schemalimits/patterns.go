@@ -1,4 +1,4 @@
-package generators
+package schemalimits
 
 import (
 	"fmt"
@@ -15,10 +15,10 @@ const (
 	maxPatternsSize = 10_000 // of all patterns of a schema
 )
 
-// newPatternCompiler returns a function that compiles the patterns of one schema. It
+// NewPatternCompiler returns a function that compiles the patterns of one schema. It
 // returns an error if they exceed the limits, or have what package regexp doesn't, such
 // as lookaheads.
-func newPatternCompiler() validator.RegexpEngine {
+func NewPatternCompiler() validator.RegexpEngine {
 	total := 0
 	return func(pattern string) (validator.Regexp, error) {
 		parsed, err := syntax.Parse(pattern, syntax.Perl)
@@ -48,9 +48,9 @@ func patternSize(parsed *syntax.Regexp) (int, error) {
 	return len(program.Inst), nil
 }
 
-// checkRegexValue returns an error for a value whose format is regex, unless that format
+// CheckRegexValue returns an error for a value whose format is regex, unless that format
 // isn't asserted. It may be called by several goroutines.
-func checkRegexValue(value string, asserted bool) error {
+func CheckRegexValue(value string, asserted bool) error {
 	if !asserted {
 		return nil
 	}

@@ -1,4 +1,4 @@
-package term
+package render
 
 import (
 	"math"
@@ -13,16 +13,16 @@ import (
 )
 
 // seriesStyles are the colors of a chart's series, in turn.
-var seriesStyles = []string{cyan, magenta, yellow, green, blue, red}
+var seriesStyles = []string{Cyan, Magenta, Yellow, Green, Blue, Red}
 
 // chart draws a chart with blocks.
-func (r *artifacts) chart(c generators.Chart) string {
+func (r *Renderer) chart(c generators.Chart) string {
 	var b strings.Builder
 	c = histogram.Count(c)
 	for i, s := range c.Series {
 		style := seriesStyles[i%len(seriesStyles)]
 		if name := cleantext.Line(s.Name); name != "" && (len(c.Series) > 1 || name != cleantext.Line(c.YTitle)) {
-			b.WriteString(r.style.paint(style, ansi.Truncate(name, r.width, "…")) + "\n")
+			b.WriteString(r.Style.Paint(style, ansi.Truncate(name, r.Width, "…")) + "\n")
 		}
 		if c.Kind == generators.Lines || c.Kind == generators.Areas {
 			b.WriteString(r.line(c.Labels, s.Values, style))
@@ -34,21 +34,21 @@ func (r *artifacts) chart(c generators.Chart) string {
 }
 
 // bars returns a horizontal bar for each value. One below zero has no bar.
-func (r *artifacts) bars(labels []string, values []float64, style string) string {
+func (r *Renderer) bars(labels []string, values []float64, style string) string {
 	most, labelWidth, numberWidth := 0.0, 0, 0
 	for i, v := range values {
 		most = max(most, v)
 		labelWidth = max(labelWidth, ansi.StringWidth(labelAt(labels, i)))
 		numberWidth = max(numberWidth, len(humanize.Number(v)))
 	}
-	labelWidth = min(labelWidth, r.width/3)
-	columns := max(r.width-labelWidth-numberWidth-2, 1)
+	labelWidth = min(labelWidth, r.Width/3)
+	columns := max(r.Width-labelWidth-numberWidth-2, 1)
 	var b strings.Builder
 	for i, v := range values {
 		label := ansi.Truncate(labelAt(labels, i), labelWidth, "…")
 		b.WriteString(label + strings.Repeat(" ", labelWidth-ansi.StringWidth(label)) + " ")
 		if most > 0 && v > 0 {
-			b.WriteString(r.style.paint(style, blocks(v/most*float64(columns))) + " ")
+			b.WriteString(r.Style.Paint(style, Bar(v/most*float64(columns))) + " ")
 		}
 		b.WriteString(humanize.Number(v) + "\n")
 	}
@@ -70,7 +70,7 @@ var heights = []rune("▁▂▃▄▅▆▇█")
 
 // line returns the area below a line, and its first and last label. Each column has the
 // mean of the values that fall into it.
-func (r *artifacts) line(labels []string, values []float64, style string) string {
+func (r *Renderer) line(labels []string, values []float64, style string) string {
 	if len(values) == 0 {
 		return ""
 	}
@@ -80,7 +80,7 @@ func (r *artifacts) line(labels []string, values []float64, style string) string
 	}
 	top, bottom := humanize.Number(high), humanize.Number(low)
 	margin := max(len(top), len(bottom))
-	columns := sampleColumns(values, max(r.width-margin-1, 1))
+	columns := sampleColumns(values, max(r.Width-margin-1, 1))
 	var b strings.Builder
 	for row := lineRows - 1; row >= 0; row-- {
 		label := ""
@@ -105,10 +105,10 @@ func (r *artifacts) line(labels []string, values []float64, style string) string
 				line.WriteByte(' ')
 			}
 		}
-		b.WriteString(strings.Repeat(" ", margin-len(label)) + label + " " + r.style.paint(style, strings.TrimRight(line.String(), " ")) + "\n")
+		b.WriteString(strings.Repeat(" ", margin-len(label)) + label + " " + r.Style.Paint(style, strings.TrimRight(line.String(), " ")) + "\n")
 	}
 	if first, last := labelAt(labels, 0), labelAt(labels, len(values)-1); first != "" && len(values) > 1 {
-		b.WriteString(ansi.Truncate(strings.Repeat(" ", margin+1)+first+" – "+last, r.width, "…") + "\n")
+		b.WriteString(ansi.Truncate(strings.Repeat(" ", margin+1)+first+" – "+last, r.Width, "…") + "\n")
 	}
 	return b.String()
 }
