@@ -24,7 +24,7 @@ func (a *App) newNotices(c Config) (*notices, error) {
 	if c.Webhook.URL == "" {
 		return nil, nil
 	}
-	sender, err := webhook.New(webhook.Config{URL: c.Webhook.URL, Secret: c.Webhook.Secret, State: a.state, Compose: a.composeNotice, Logger: c.Logger})
+	sender, err := webhook.New(webhook.Config{URL: c.Webhook.URL, Secret: c.Webhook.Secret, State: a.store.State, Compose: a.composeNotice, Logger: c.Logger})
 	if err != nil {
 		return nil, err
 	}
@@ -113,34 +113,3 @@ func (a *App) composeNotice(ctx context.Context, askID string) (*webhook.Notice,
 	}
 	return n, nil
 }
-
-// A baseURL is the base URL of the pages, once it is known. It may be used from several
-// goroutines.
-type baseURL struct {
-	mu  sync.Mutex
-	url string
-}
-
-func (b *baseURL) get() string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.url
-}
-
-func (b *baseURL) set(url string) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.url = url
-}
-
-// runURL returns the address of a run's page; "" if it isn't known.
-func (a *App) runURL(run string) string {
-	base := a.baseURL.get()
-	if base == "" {
-		return ""
-	}
-	return links.Base(base).Run(run)
-}
-
-// SetBaseURL says at which base URL browsers reach the pages.
-func (a *App) SetBaseURL(base string) { a.baseURL.set(base) }

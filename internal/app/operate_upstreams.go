@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 
 	"github.com/photon-beam/beam/internal/controlsocket"
+	"github.com/photon-beam/beam/internal/datafolder"
 	"github.com/photon-beam/beam/internal/smallstate"
 	"github.com/photon-beam/beam/internal/store"
 	"github.com/photon-beam/beam/internal/upstream"
@@ -75,21 +76,24 @@ func (a *App) UpstreamProblems() []string {
 // UpstreamFile returns the data folder's own file of upstreams, which may not exist.
 func UpstreamFile(dir string) string { return filepath.Join(dir, config.OwnFile) }
 
-// UpstreamProblem returns why the folder's own server of a name can't be used; nil if it can.
-func (f *DataFolder) UpstreamProblem(name string) error { return upstreamProblem(f.dir, name) }
+// UpstreamProblem returns why the own server of a name in a data folder can't be used; nil if it
+// can, or if there is none.
+func UpstreamProblem(dir, name string) error {
+	l, _, err := config.Find(UpstreamFile(dir), name)
+	return errors.Join(err, l.Problem)
+}
 
-// ChangeUpstreams adds a server to the folder's file, or removes one. This process must
-// own the folder, which no [App] uses.
-func (f *DataFolder) ChangeUpstreams(ctx context.Context, r UpstreamRequest, logger *slog.Logger) error {
+// ChangeUpstreams adds a server to the file of a folder that no [App] uses, or removes one.
+func ChangeUpstreams(ctx context.Context, f *datafolder.Folder, r UpstreamRequest, logger *slog.Logger) error {
 	if r.Action != UpstreamRemove {
-		return f.changeUpstreams(ctx, r, nil)
+		return changeUpstreams(ctx, f.Dir, r, nil)
 	}
-	return f.withStore(ctx, logger, func(s *folderStore) error { return f.changeUpstreams(ctx, r, s.state) })
+	return f.WithStore(ctx, logger, func(s *store.Store) error { return changeUpstreams(ctx, f.Dir, r, s.State()) })
 }
 
 // changeUpstreams is ChangeUpstreams, given the folder's small state, which only removing needs.
-func (f *DataFolder) changeUpstreams(ctx context.Context, r UpstreamRequest, s smallstate.Store) (err error) {
-	file := UpstreamFile(f.dir)
+func changeUpstreams(ctx context.Context, dir string, r UpstreamRequest, s smallstate.Store) (err error) {
+	file := UpstreamFile(dir)
 	switch {
 	case r.Action == UpstreamAdd && r.Definition != nil:
 		err = config.Add(file, r.Name, *r.Definition, r.Replace)
@@ -101,31 +105,6 @@ func (f *DataFolder) changeUpstreams(ctx context.Context, r UpstreamRequest, s s
 		err = fmt.Errorf("it can't do %q", r.Action)
 	}
 	return err
-}
-
-// UpstreamPins returns what was accepted of an upstream's tools. This process must own the folder,
-// which no [App] uses.
-func (f *DataFolder) UpstreamPins(ctx context.Context, name string) ([]smallstate.Value, error) {
-	if has, err := f.hasStore(); err != nil {
-		return nil, err
-	} else if !has {
-		return f.oldPins(name)
-	}
-	shared, err := store.ReadState(ctx, f.dir, upstream.PinsBucket(name))
-	if err != nil {
-		return nil, err
-	}
-	return pinsIn(ctx, shared, name)
-}
-
-func pinsIn(ctx context.Context, s smallstate.Store, upstreamName string) (pins []smallstate.Value, err error) {
-	for v, err := range (smallstate.Bucket{Store: s, Name: upstream.PinsBucket(upstreamName)}).All(ctx) {
-		if err != nil {
-			return nil, err
-		}
-		pins = append(pins, v)
-	}
-	return pins, nil
 }
 
 // An upstreamOperator operates upstreams for the pages.
@@ -144,7 +123,7 @@ func (o upstreamOperator) Remove(name string) error {
 // changeUpstreams changes the folder's own file, and applies it. The warning says what
 // can't be used of it.
 func (a *App) changeUpstreams(r UpstreamRequest) (warning, err error) {
-	if a.folder.temporary {
+	if a.folder.Temporary {
 		return nil, config.ErrNotFound // it has no file
 	}
 	a.upstreamFileLock.Lock()
@@ -156,7 +135,7 @@ func (a *App) changeUpstreams(r UpstreamRequest) (warning, err error) {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), upstream.StartTimeout)
 	defer cancel()
-	if err := a.folder.changeUpstreams(ctx, r, a.state); err != nil {
+	if err := changeUpstreams(ctx, a.folder.Dir, r, a.store.State); err != nil {
 		return nil, err
 	}
 	servers, err := config.LoadValid(a.upstreamFilesNow()...)
@@ -167,7 +146,7 @@ func (a *App) changeUpstreams(r UpstreamRequest) (warning, err error) {
 	for name, err := range problems {
 		a.logger.Warn("an upstream can't be used", "upstream", name, "err", err)
 	}
-	return errors.Join(upstreamProblem(a.folder.dir, r.Name), problems[r.Name]), nil
+	return errors.Join(UpstreamProblem(a.folder.Dir, r.Name), problems[r.Name]), nil
 }
 
 // checkNewUpstream returns an error for a name that a server of another file has.
@@ -178,13 +157,6 @@ func (a *App) checkNewUpstream(name string) error {
 		}
 	}
 	return nil
-}
-
-// upstreamProblem returns why the folder's own server of a name can't be used; nil if it can,
-// or if there is none.
-func upstreamProblem(dir, name string) error {
-	l, _, err := config.Find(UpstreamFile(dir), name)
-	return errors.Join(err, l.Problem)
 }
 
 // handleUpstream operates upstreams for another process.
@@ -208,7 +180,7 @@ func (h *controlServer) operateUpstreams(ctx context.Context, r UpstreamRequest)
 	case r.Action == UpstreamStatus:
 		reply.Status = h.upstreams.Status()
 	case r.Action == UpstreamPins:
-		reply.Pins, err = pinsIn(ctx, h.state, r.Name)
+		reply.Pins, err = smallstate.Bucket{Store: h.store.State, Name: upstream.PinsBucket(r.Name)}.Values(ctx)
 	case r.Action == UpstreamAccept:
 		reply.Accepted, err = h.upstreams.Accept(r.Name, r.Tool, "")
 	default:

@@ -18,9 +18,9 @@ func (a *App) newUpstreams(c Config) (err error) {
 	if err != nil {
 		return err
 	}
-	policy := upstream.PolicyOptions{State: a.state, Elicitation: c.Elicitation, Meter: a.metrics, Logger: c.Logger}
-	if !c.Folder.temporary {
-		a.upstreamAudit, err = upstream.OpenAudit(c.Folder.dir, func(err error) { c.Logger.Error("writing the audit file of upstreams", "err", err) })
+	policy := upstream.PolicyOptions{State: a.store.State, Elicitation: c.Elicitation, Meter: a.metrics, Logger: c.Logger}
+	if !c.Folder.Temporary {
+		a.upstreamAudit, err = upstream.OpenAudit(c.Folder.Dir, func(err error) { c.Logger.Error("writing the audit file of upstreams", "err", err) })
 		if err != nil {
 			return err
 		}
@@ -45,10 +45,10 @@ func (a *App) newUpstreams(c Config) (err error) {
 // ownUpstreamFile returns the folder's own file of upstreams, which may not exist; empty
 // if the folder has none.
 func (a *App) ownUpstreamFile() string {
-	if a.folder.temporary {
+	if a.folder.Temporary {
 		return ""
 	}
-	return UpstreamFile(a.folder.dir)
+	return UpstreamFile(a.folder.Dir)
 }
 
 // upstreamFilesNow returns the files that define the upstreams: the folder's own if it

@@ -12,6 +12,7 @@ import (
 	"github.com/photon-beam/beam/internal/backup"
 	"github.com/photon-beam/beam/internal/cleantext"
 	"github.com/photon-beam/beam/internal/controlsocket"
+	"github.com/photon-beam/beam/internal/datafolder"
 	"github.com/photon-beam/beam/internal/humanize"
 )
 
@@ -49,7 +50,7 @@ func (c *backupCommand) Run(ctx context.Context, p *program) error {
 			}
 			return err
 		},
-		func(f *app.DataFolder) error { return receiveBackup(ctx, p, f, receive) })
+		func(f *datafolder.Folder) error { return receiveBackup(ctx, p, f, receive) })
 	if err := out.commitOrRemove(err); err != nil {
 		return fmt.Errorf("no backup was written: %w", err)
 	}
@@ -58,11 +59,11 @@ func (c *backupCommand) Run(ctx context.Context, p *program) error {
 }
 
 // receiveBackup passes receive a backup of a folder that this process owns.
-func receiveBackup(ctx context.Context, p *program, f *app.DataFolder, receive func(io.Reader) error) error {
+func receiveBackup(ctx context.Context, p *program, f *datafolder.Folder, receive func(io.Reader) error) error {
 	r, w := io.Pipe()
 	written := make(chan error, 1)
 	go func() {
-		err := f.Backup(ctx, w, newWarningLogger(p))
+		err := app.Backup(ctx, f, w, newWarningLogger(p))
 		w.CloseWithError(err)
 		written <- err
 	}()

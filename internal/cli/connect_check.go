@@ -11,6 +11,7 @@ import (
 	"slices"
 
 	"github.com/photon-beam/beam/internal/app"
+	"github.com/photon-beam/beam/internal/datafolder"
 	"github.com/photon-beam/beam/internal/humanize"
 	"github.com/photon-beam/beam/internal/upstream/config"
 )
@@ -36,7 +37,7 @@ func (c *connectCommand) checkServers(p *program) error {
 	if c.Upstream == "" {
 		return nil
 	}
-	if dir, err := app.ResolveDataDir(""); err == nil {
+	if dir, err := datafolder.Resolve(""); err == nil {
 		listed, _ := config.List(app.UpstreamFile(dir)) // beam upstream list says what is wrong with it
 		for _, l := range listed {
 			known = append(known, l.Name)

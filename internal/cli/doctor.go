@@ -15,6 +15,7 @@ import (
 	"github.com/photon-beam/beam/internal/app"
 	"github.com/photon-beam/beam/internal/cleantext"
 	"github.com/photon-beam/beam/internal/controlsocket"
+	"github.com/photon-beam/beam/internal/datafolder"
 	"github.com/photon-beam/beam/internal/datastar"
 	"github.com/photon-beam/beam/internal/diskspace"
 	"github.com/photon-beam/beam/internal/humanize"
@@ -90,7 +91,7 @@ func (c *doctorCommand) print(p *program, findings []finding) error {
 
 // checkData checks the data folder, who owns it, and the log in it.
 func (c *doctorCommand) checkData(ctx context.Context, p *program) []finding {
-	dir, err := app.ResolveDataDir(c.Data)
+	dir, err := datafolder.Resolve(c.Data)
 	if err != nil {
 		return []finding{{"data", findingProblem, err.Error(), "Name a folder with --data, or set $HOME."}}
 	}
@@ -129,12 +130,12 @@ func (c *doctorCommand) checkOwner(ctx context.Context, p *program, dir string) 
 }
 
 func checkRuns(ctx context.Context, p *program, dir string) finding {
-	report, err := app.CheckFolder(ctx, dir)
+	report, err := datafolder.Check(ctx, dir)
 	mend := fmt.Sprintf("Restore a backup with %s restore, or copy what can be read with %s repair.", p.command, p.command)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return finding{"runs", findingOK, "there are none yet", ""}
-	case errors.Is(err, app.ErrFolderInUse):
+	case errors.Is(err, datafolder.ErrInUse):
 		return finding{"runs", findingProblem, "a process owns the data folder and doesn't answer", "Stop that process; \"fuser\" or \"lsof\" on the file lock in the folder names it."}
 	case errors.Is(err, runlog.ErrCorrupt):
 		return finding{"runs", findingProblem, err.Error(), mend}

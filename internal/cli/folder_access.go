@@ -7,8 +7,8 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/photon-beam/beam/internal/app"
 	"github.com/photon-beam/beam/internal/controlsocket"
+	"github.com/photon-beam/beam/internal/datafolder"
 )
 
 // dataFolderFlags are the flags of commands that work on a data folder.
@@ -19,20 +19,20 @@ type dataFolderFlags struct {
 // useFolder works on a data folder. If another process owns the folder, useFolder
 // sends it the request and passes the connection to remote; if none does, it
 // locks the folder and passes it to local.
-func (f *dataFolderFlags) useFolder(ctx context.Context, request string, args any, remote func(*controlsocket.Conn) error, local func(*app.DataFolder) error) error {
-	dir, err := app.ResolveDataDir(f.Data)
+func (f *dataFolderFlags) useFolder(ctx context.Context, request string, args any, remote func(*controlsocket.Conn) error, local func(*datafolder.Folder) error) error {
+	dir, err := datafolder.Resolve(f.Data)
 	if err != nil {
 		return err
 	}
-	if err := app.RequireDataDir(dir); err != nil {
+	if err := datafolder.Require(dir); err != nil {
 		return err
 	}
 	for start := time.Now(); ; {
-		folder, err := app.OpenDataFolder(dir)
+		folder, err := datafolder.Open(dir)
 		if err == nil {
 			return errors.Join(local(folder), folder.Close())
 		}
-		if !errors.Is(err, app.ErrFolderInUse) {
+		if !errors.Is(err, datafolder.ErrInUse) {
 			return err
 		}
 		conn, owner, err := dialOwner(ctx, dir, request, args)

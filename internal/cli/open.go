@@ -12,6 +12,7 @@ import (
 
 	"github.com/photon-beam/beam/internal/app"
 	"github.com/photon-beam/beam/internal/controlsocket"
+	"github.com/photon-beam/beam/internal/datafolder"
 )
 
 // openCommand signs another browser in.
@@ -31,7 +32,7 @@ const maxAddressLength = 4 << 10
 
 // Run requests a sign-in address from the Beam that owns the folder and opens it.
 func (c *openCommand) Run(ctx context.Context, p *program) error {
-	dir, err := app.ResolveDataDir(c.Data)
+	dir, err := datafolder.Resolve(c.Data)
 	if err != nil {
 		return err
 	}
@@ -44,7 +45,7 @@ func (c *openCommand) Run(ctx context.Context, p *program) error {
 		return nil
 	}
 	browser.Stdout = p.stderr
-	file, err := app.WriteRedirect(dir, address) // the address is not among the arguments of the browser
+	file, err := datafolder.WriteRedirect(dir, address) // the address is not among the arguments of the browser
 	if err != nil {
 		return err
 	}

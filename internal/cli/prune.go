@@ -9,6 +9,7 @@ import (
 
 	"github.com/photon-beam/beam/internal/app"
 	"github.com/photon-beam/beam/internal/controlsocket"
+	"github.com/photon-beam/beam/internal/datafolder"
 	"github.com/photon-beam/beam/internal/engine"
 	"github.com/photon-beam/beam/internal/humanize"
 )
@@ -50,8 +51,8 @@ func (c *pruneCommand) Run(ctx context.Context, p *program) error {
 	var result app.PruneResult
 	err := c.useFolder(ctx, app.RequestPrune, request,
 		func(conn *controlsocket.Conn) error { return json.NewDecoder(conn).Decode(&result) },
-		func(f *app.DataFolder) (err error) {
-			result.Runs, err = f.PruneLog(ctx, request, newWarningLogger(p))
+		func(f *datafolder.Folder) (err error) {
+			result.Runs, err = app.Prune(ctx, f, request, newWarningLogger(p))
 			return err
 		})
 	if err == nil && result.Error != "" {

@@ -7,8 +7,8 @@ import (
 	"os"
 	"time"
 
-	"github.com/photon-beam/beam/internal/app"
 	"github.com/photon-beam/beam/internal/backup"
+	"github.com/photon-beam/beam/internal/datafolder"
 )
 
 // restoreCommand creates a data folder from a backup.
@@ -31,7 +31,7 @@ func (c *restoreCommand) Run(ctx context.Context, p *program) error {
 		return err
 	}
 	defer in.Close()
-	sum, damage, err := app.Restore(ctx, c.Data, in, c.Partial, newWarningLogger(p))
+	sum, damage, err := datafolder.Restore(ctx, c.Data, in, c.Partial, newWarningLogger(p))
 	if err != nil {
 		return err
 	}

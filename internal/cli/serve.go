@@ -13,6 +13,7 @@ import (
 	"github.com/cli/browser"
 
 	"github.com/photon-beam/beam/internal/app"
+	"github.com/photon-beam/beam/internal/datafolder"
 	"github.com/photon-beam/beam/internal/datastar"
 	"github.com/photon-beam/beam/internal/links"
 	"github.com/photon-beam/beam/internal/term"
@@ -105,7 +106,7 @@ func (s *serveCommand) Run(ctx context.Context, p *program) (err error) {
 		p.messagef("%s", clientTokenNote)
 	}
 	folder, err := s.openFolder()
-	if errors.Is(err, app.ErrFolderInUse) {
+	if errors.Is(err, datafolder.ErrInUse) {
 		err = s.folderInUseError(ctx)
 	}
 	if err != nil {

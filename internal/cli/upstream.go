@@ -9,6 +9,7 @@ import (
 
 	"github.com/photon-beam/beam/internal/app"
 	"github.com/photon-beam/beam/internal/controlsocket"
+	"github.com/photon-beam/beam/internal/datafolder"
 	"github.com/photon-beam/beam/internal/upstream/config"
 )
 
@@ -175,11 +176,11 @@ func (f *dataFolderFlags) changeUpstreams(ctx context.Context, p *program, reque
 			}
 			return reply.Err()
 		},
-		func(folder *app.DataFolder) error {
-			if err := folder.ChangeUpstreams(ctx, request, newWarningLogger(p)); err != nil {
+		func(folder *datafolder.Folder) error {
+			if err := app.ChangeUpstreams(ctx, folder, request, newWarningLogger(p)); err != nil {
 				return err
 			}
-			if err := folder.UpstreamProblem(request.Name); err != nil {
+			if err := app.UpstreamProblem(folder.Dir, request.Name); err != nil {
 				reply.Warning = err.Error()
 			}
 			return nil
@@ -189,11 +190,11 @@ func (f *dataFolderFlags) changeUpstreams(ctx context.Context, p *program, reque
 
 // makeDataDir makes the data folder if there is none.
 func (f *dataFolderFlags) makeDataDir() error {
-	dir, err := app.ResolveDataDir(f.Data)
-	if err != nil || app.RequireDataDir(dir) == nil {
+	dir, err := datafolder.Resolve(f.Data)
+	if err != nil || datafolder.Require(dir) == nil {
 		return err
 	}
-	folder, err := app.OpenDataFolder(dir)
+	folder, err := datafolder.Open(dir)
 	if err != nil {
 		return err
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/photon-beam/beam/internal/app"
 	"github.com/photon-beam/beam/internal/controlsocket"
+	"github.com/photon-beam/beam/internal/datafolder"
 	"github.com/photon-beam/beam/internal/humanize"
 )
 
@@ -27,7 +28,7 @@ func (*upstreamAcceptCommand) Help() string {
 
 // Run accepts, and prints what was accepted.
 func (c *upstreamAcceptCommand) Run(ctx context.Context, p *program) error {
-	dir, err := app.ResolveDataDir(c.Data)
+	dir, err := datafolder.Resolve(c.Data)
 	if err != nil {
 		return err
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/photon-beam/beam/internal/app"
 	"github.com/photon-beam/beam/internal/controlsocket"
+	"github.com/photon-beam/beam/internal/datafolder"
 	"github.com/photon-beam/beam/internal/humanize"
 	"github.com/photon-beam/beam/internal/smallstate"
 	"github.com/photon-beam/beam/internal/upstream"
@@ -45,7 +46,7 @@ func (c *upstreamCheckCommand) Validate() error {
 
 // Run checks, and prints what it found.
 func (c *upstreamCheckCommand) Run(ctx context.Context, p *program) error {
-	dir, err := app.ResolveDataDir(c.Data)
+	dir, err := datafolder.Resolve(c.Data)
 	if err != nil {
 		return err
 	}
@@ -104,8 +105,8 @@ func (c *upstreamCheckCommand) check(ctx context.Context, p *program, s config.S
 
 // requestPins returns what was accepted of an upstream's tools; nothing if there is no data folder.
 func (c *upstreamCheckCommand) requestPins(ctx context.Context, name string) (pins []smallstate.Value, err error) {
-	dir, err := app.ResolveDataDir(c.Data)
-	if err != nil || app.RequireDataDir(dir) != nil {
+	dir, err := datafolder.Resolve(c.Data)
+	if err != nil || datafolder.Require(dir) != nil {
 		return nil, err
 	}
 	err = c.useFolder(ctx, app.RequestUpstream, app.UpstreamRequest{Action: app.UpstreamPins, Name: name},
@@ -117,7 +118,7 @@ func (c *upstreamCheckCommand) requestPins(ctx context.Context, name string) (pi
 			pins = reply.Pins
 			return reply.Err()
 		},
-		func(folder *app.DataFolder) error {
+		func(folder *datafolder.Folder) error {
 			pins, err = folder.UpstreamPins(ctx, name)
 			return err
 		})

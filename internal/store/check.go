@@ -2,8 +2,6 @@ package store
 
 import (
 	"context"
-	"crypto/sha256"
-	"database/sql"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -12,7 +10,6 @@ import (
 
 	"github.com/photon-beam/beam/internal/runlist"
 	"github.com/photon-beam/beam/internal/runlog"
-	"github.com/photon-beam/beam/internal/runstate"
 )
 
 // A Report is what Check has found.
@@ -31,25 +28,26 @@ type Report struct {
 func (r *Report) Whole() bool { return len(r.Damaged) == 0 && len(r.Problems) == 0 }
 
 // Check reads everything: the database's own structure, the chain of each run, each row
-// against a new fold of its entries, the sums, and small state. Appends go on meanwhile, but the write-ahead
-// log grows. The error is ctx's, or that nothing could be read.
+// against a new fold of the entries, the sums, and small state. Appends go on meanwhile, but the
+// write-ahead log grows. The error is ctx's, or that nothing could be read.
 func (s *Store) Check(ctx context.Context) (Report, error) {
-	conn, err := s.readers.db.Conn(ctx)
+	conn, err := s.readers.Conn(ctx)
 	if err != nil {
-		return Report{}, s.readError(s.readers.fail(ctx, err))
+		return Report{}, s.fail(ctx, err)
 	}
 	defer conn.Close()
 	c := &checker{
-		store: s, conn: conn, Report: Report{Damaged: make(map[string]string), MissingFiles: make(map[string][]string)},
-		sums: newTally(),
+		reader: reader{statements: statements{on: conn}, dialect: s.dialect, closing: s.closing}, store: s, sums: newTally(),
+		Report: Report{Damaged: make(map[string]string), MissingFiles: make(map[string][]string)},
 	}
+	defer c.closeStatements()
 	if _, err := conn.ExecContext(ctx, s.dialect.beginRead); err != nil {
-		return Report{}, s.readError(s.readers.fail(ctx, err))
+		return Report{}, s.fail(ctx, err)
 	}
-	for _, step := range []func(context.Context) error{c.checkStructure, c.checkRuns, c.checkSums, c.checkState} {
-		if err := s.readers.fail(ctx, step(ctx)); err != nil {
+	for _, step := range []func(context.Context) error{c.checkStructure, c.checkRuns, c.checkTables, c.checkState} {
+		if err := step(ctx); err != nil {
 			if ctx.Err() != nil || s.isClosed() {
-				return c.Report, s.readError(err)
+				return c.Report, s.fail(ctx, err)
 			}
 			c.Problems = append(c.Problems, err.Error())
 		}
@@ -58,33 +56,21 @@ func (s *Store) Check(ctx context.Context) (Report, error) {
 	return c.Report, nil
 }
 
-// A checker reads one snapshot.
+// A checker reads one snapshot. It sums up what the tables beside runs and entries must have.
 type checker struct {
+	reader
 	Report
-	store *Store
-	conn  *sql.Conn
-	heads digest
-	sums  tally
-	asks  int
-	named int // rows of audience
-}
-
-func (c *checker) query(ctx context.Context, query string, scan func(scanner) error, args ...any) error {
-	rows, err := c.conn.QueryContext(ctx, query, args...)
-	if err != nil {
-		return err
-	}
-	for err == nil && rows.Next() {
-		err = scan(rows)
-	}
-	return errors.Join(err, rows.Err(), rows.Close())
+	store          *Store
+	sums           tally
+	heads          digest // of the runs
+	asks, audience digest // of the rows
 }
 
 func (c *checker) checkStructure(ctx context.Context) error {
-	if c.store.dialect.integrity == "" {
+	if c.dialect.integrity == "" {
 		return nil
 	}
-	return c.query(ctx, c.store.dialect.integrity, func(row scanner) error {
+	return c.query(ctx, c.dialect.integrity, func(row scanner) error {
 		var text string
 		err := row.Scan(&text)
 		if text != "ok" {
@@ -104,21 +90,16 @@ func (c *checker) checkRuns(ctx context.Context) error {
 	for after := int64(0); ; {
 		var page []storedRun
 		err := c.query(ctx, "SELECT num, "+valueColumns+" FROM runs WHERE num > $1 ORDER BY num LIMIT $2", func(row scanner) error {
-			r := storedRun{values: make([]any, 16)}
-			dest := []any{&r.num}
-			for i := range r.values {
-				dest = append(dest, &r.values[i])
-			}
+			r := storedRun{values: make([]any, len(columnNames(valueColumns)))}
+			err := row.Scan(append([]any{&r.num}, pointersTo(r.values)...)...)
 			page = append(page, r)
-			err := row.Scan(dest...)
-			page[len(page)-1].num = r.num
 			return err
 		}, after, pageRows)
 		if err != nil {
 			return fmt.Errorf("reading the runs after number %d: %w", after, err)
 		}
 		for _, r := range page {
-			if err := ctx.Err(); err != nil || c.store.isClosed() {
+			if err := ctx.Err(); err != nil || c.isClosed() {
 				return err // Close waits
 			}
 			after = r.num
@@ -137,34 +118,26 @@ func (c *checker) checkRun(ctx context.Context, stored storedRun) {
 	r := &liveRun{run: run{Row: runlist.Row{ID: fromText(text)}, num: stored.num}}
 	err := c.foldEntries(ctx, r)
 	if err == nil {
-		err = c.compareRow(stored, r)
-	}
-	if err == nil {
-		err = c.checkAsks(ctx, r)
+		err = compareRow(stored, r)
 	}
 	if err != nil {
-		c.Damaged[r.ID] = c.store.dialect.explain(err).Error()
+		c.Damaged[r.ID] = err.Error()
 	}
 	c.heads.xor(r.digest.of(r.ID))
 	c.sums.change(nil, r.now())
+	for _, a := range r.Asks {
+		c.asks.xor(digestRow(toText(r.Owner()), toNanos(a.AskedAt), r.num, int64(a.Seq), toInt(a.Audience != nil), isCalled(a)))
+		for _, who := range namedBy(a.Audience) {
+			c.audience.xor(digestRow(who, toNanos(a.AskedAt), r.num, int64(a.Seq)))
+		}
+	}
 }
 
 // foldEntries reads the entries of a run, with their chain.
 func (c *checker) foldEntries(ctx context.Context, r *liveRun) error {
-	next := uint64(1)
+	chain := chainReader{run: r.ID, next: 1}
 	return c.query(ctx, "SELECT first, n, digest, data FROM entries WHERE run = $1 ORDER BY first", func(row scanner) error {
-		var first uint64
-		var n int
-		var d digest
-		var data []byte
-		if err := row.Scan(&first, &n, &d, &data); err != nil {
-			return err
-		}
-		r.digest = chain(r.digest, r.ID, first, n, sha256.Sum256(data))
-		if first != next || d != r.digest {
-			return fmt.Errorf("%w: entry %d is not what was recorded", runlog.ErrCorrupt, next)
-		}
-		entries, err := decodeEntries(nil, data, first, n, 0)
+		entries, err := chain.add(nil, row, 0)
 		for _, e := range entries {
 			loaded := c.store.loadBlob(r.ID, e)
 			if e.Blob != "" && c.store.options.Blobs != nil && loaded.Data == nil {
@@ -173,8 +146,8 @@ func (c *checker) foldEntries(ctx context.Context, r *liveRun) error {
 			r.apply(loaded)
 			err = errors.Join(err, c.findFiles(r.ID, loaded))
 		}
-		next += uint64(n)
-		c.Entries += n
+		r.digest = chain.digest
+		c.Entries += len(entries)
 		return err
 	}, r.num)
 }
@@ -196,19 +169,18 @@ func (c *checker) findFiles(run string, e runlog.Entry) error {
 }
 
 // compareRow compares a row with what its entries lead to.
-func (c *checker) compareRow(stored storedRun, r *liveRun) error {
+func compareRow(stored storedRun, r *liveRun) error {
 	fold, err := r.fold()
 	if err != nil {
 		return err
 	}
-	fold = reencode(fold)
-	if raw, ok := stored.values[len(stored.values)-1].([]byte); ok {
-		stored.values[len(stored.values)-1] = reencode(raw)
+	last := len(stored.values) - 1
+	if raw, ok := stored.values[last].([]byte); ok {
+		stored.values[last] = reencode(raw)
 	}
-	names := columnNames(valueColumns)
-	for i, want := range r.values(fold) {
+	for i, want := range r.values(reencode(fold)) {
 		if got := stored.values[i]; fmt.Sprintf("%T %v", got, got) != fmt.Sprintf("%T %v", want, want) {
-			return fmt.Errorf("%w: its %s is %.80q, but its entries say %.80q", runlog.ErrCorrupt, names[i], fmt.Sprintf("%s", got), fmt.Sprintf("%s", want))
+			return fmt.Errorf("%w: its %s is %.80q, but its entries say %.80q", runlog.ErrCorrupt, columnNames(valueColumns)[i], fmt.Sprintf("%s", got), fmt.Sprintf("%s", want))
 		}
 	}
 	return nil
@@ -227,90 +199,57 @@ func reencode(raw []byte) []byte {
 	return again
 }
 
-// checkAsks checks the rows of a run's open questions.
-func (c *checker) checkAsks(ctx context.Context, r *liveRun) error {
-	for _, a := range r.Asks {
-		c.asks++
-		var restricted, called int64
-		found := false
-		err := c.query(ctx, "SELECT restricted, called FROM asks WHERE owner = $1 AND asked = $2 AND run = $3 AND seq = $4", func(row scanner) error {
-			found = true
-			return row.Scan(&restricted, &called)
-		}, toText(r.Owner()), toNanos(a.AskedAt), r.num, a.Seq)
-		if err == nil && (!found || restricted != toInt(a.Audience != nil) || called != isCalled(a)) {
-			err = fmt.Errorf("%w: question %d is not listed as its entries say", runlog.ErrCorrupt, a.Seq)
-		}
-		if err == nil {
-			err = c.checkAudience(ctx, r, a)
-		}
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (c *checker) checkAudience(ctx context.Context, r *liveRun, a *runstate.Ask) error {
-	for _, who := range namedBy(a.Audience) {
-		c.named++
-		found := false
-		err := c.query(ctx, "SELECT seq FROM audience WHERE who = $1 AND asked = $2 AND run = $3 AND seq = $4", func(scanner) error { found = true; return nil },
-			who, toNanos(a.AskedAt), r.num, a.Seq)
-		if err == nil && !found {
-			err = fmt.Errorf("%w: question %d is not listed for %s", runlog.ErrCorrupt, a.Seq, who)
-		}
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// checkSums compares the number of rows, the counts and the digest of heads, unless runs are
-// damaged, which are not in the sums.
-func (c *checker) checkSums(ctx context.Context) error {
+// checkTables compares the tables beside runs and entries with what the entries lead to, unless
+// runs are damaged.
+func (c *checker) checkTables(ctx context.Context) error {
 	if len(c.Damaged) > 0 {
 		return nil
 	}
-	for _, check := range []struct {
-		query, what string
-		want        int
+	for _, t := range []struct {
+		columns, problem string
+		want             digest
 	}{
-		{"SELECT count(*) FROM asks", "open questions are listed", c.asks},
-		{"SELECT count(*) FROM audience", "people and roles are listed who may answer", c.named},
-		{"SELECT count(*) FROM entries e WHERE NOT EXISTS (SELECT 1 FROM runs r WHERE r.num = e.run) AND NOT EXISTS (SELECT 1 FROM deleted d WHERE d.run = e.run)", "appends belong to no run", 0},
+		{"owner, asked, run, seq, restricted, called FROM asks", "the open questions are not listed as the entries say", c.asks},
+		{"who, asked, run, seq FROM audience", "it is not listed as the entries say who may answer", c.audience},
+		{"e.run, e.first FROM entries e WHERE NOT EXISTS (SELECT 1 FROM runs r WHERE r.num = e.run) AND NOT EXISTS (SELECT 1 FROM deleted d WHERE d.run = e.run)", "appends belong to no run", digest{}},
 	} {
-		var n int
-		if err := c.query(ctx, check.query, func(row scanner) error { return row.Scan(&n) }); err != nil {
+		var got digest
+		err := c.query(ctx, "SELECT "+t.columns, func(row scanner) error {
+			list, _, _ := strings.Cut(t.columns, " FROM ")
+			values := make([]any, len(columnNames(list)))
+			err := row.Scan(pointersTo(values)...)
+			got.xor(digestRow(values...))
+			return err
+		})
+		if err != nil {
 			return err
 		}
-		if n != check.want {
-			c.Problems = append(c.Problems, fmt.Sprintf("%d %s, and %d should", n, check.what, check.want))
-		}
+		c.compare(got, t.want, t.problem)
 	}
-	if err := c.checkCounts(ctx); err != nil {
+	if err := c.checkCounts(ctx); err != nil || c.store.files == nil {
 		return err
 	}
-	if c.store.files == nil {
-		return nil
-	}
-	var heads digest
-	if err := c.query(ctx, "SELECT heads FROM meta", func(row scanner) error { return row.Scan(&heads) }); err != nil {
+	return c.query(ctx, "SELECT heads FROM meta", func(row scanner) error {
+		var heads digest
+		err := row.Scan(&heads)
+		c.compare(heads, c.heads, "a run is not in its latest state, is missing, or was not recorded here")
 		return err
+	})
+}
+
+func (c *checker) compare(got, want digest, problem string) {
+	if got != want {
+		c.Problems = append(c.Problems, problem)
 	}
-	if heads != c.heads {
-		c.Problems = append(c.Problems, "a run is not in its latest state, is missing, or was not recorded here")
-	}
-	return nil
 }
 
 // checkCounts compares the counts with what they should be.
 func (c *checker) checkCounts(ctx context.Context) error {
 	got := newTally()
-	err := c.query(ctx, "SELECT owner, "+strings.Join(countColumns, ", ")+" FROM counts", func(row scanner) error {
+	err := c.query(ctx, selectCounts, func(row scanner) error {
 		var owner string
 		n := new(counts)
-		err := row.Scan(append([]any{&owner}, n.dest()...)...)
+		err := row.Scan(n.dest(&owner)...)
 		got.owners[owner] = n
 		return err
 	})
@@ -330,4 +269,24 @@ func (c *checker) checkCounts(ctx context.Context) error {
 		c.Problems = append(c.Problems, "the counts of runs and questions are wrong")
 	}
 	return err
+}
+
+// checkState checks each row of small state, and whether it is all rows.
+func (c *checker) checkState(ctx context.Context) error {
+	var all digest
+	err := c.query(ctx, selectState, func(row scanner) error {
+		var r stateRow
+		err := r.scan(row)
+		all.xor(r.digest)
+		return err
+	})
+	if err != nil || c.store.files == nil {
+		return err
+	}
+	return c.query(ctx, "SELECT state FROM meta", func(row scanner) error {
+		var want nullDigest
+		err := row.Scan(&want)
+		c.compare(all, want.digest, "what was accepted, signed out or told is not in its latest state, or some of it is missing")
+		return err
+	})
 }

@@ -43,7 +43,7 @@ func (g *group) deleteRun(r *liveRun) error {
 	}
 	g.heads.xor(r.saved.digest.of(r.ID))
 	g.tally.change(r.saved, nil)
-	g.rows.remove(r.ID)
+	delete(g.rows, r.ID)
 	g.wrote, g.garbage = true, true
 	g.published = append(g.published, func() { g.store.hub.end(r.ID) })
 	return nil
@@ -67,7 +67,7 @@ func (w *writer) cleanUp() (more bool) {
 	g := &group{writer: w, ctx: context.Background()}
 	more, err := g.cleanUp()
 	if err != nil {
-		w.forget()
+		w.disconnect()
 		w.store.logger.Error("deleting the entries of deleted runs", "err", w.store.dialect.explain(err))
 		return false // until the next deletion
 	}
@@ -107,23 +107,13 @@ func (g *group) cleanUp() (more bool, err error) {
 }
 
 func (g *group) listDeleted() (runs []int64, err error) {
-	s, err := g.stmt(g.ctx, "SELECT run FROM deleted ORDER BY run LIMIT $1")
-	if err != nil {
-		return nil, err
-	}
-	rows, err := s.QueryContext(g.ctx, cleanupRuns)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	for rows.Next() {
+	err = g.scanRows(g.ctx, "SELECT run FROM deleted ORDER BY run LIMIT $1", func(row scanner) error {
 		var num int64
-		if err := rows.Scan(&num); err != nil {
-			return nil, err
-		}
+		err := row.Scan(&num)
 		runs = append(runs, num)
-	}
-	return runs, rows.Err()
+		return err
+	}, []any{cleanupRuns})
+	return runs, err
 }
 
 // shrink gives free pages back, but for some that will be used again.

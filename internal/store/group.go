@@ -24,6 +24,9 @@ type group struct {
 	committing bool // the outcome isn't known from here on
 }
 
+// maxRows is how many rows the writer keeps from one group to the next.
+const maxRows = 2048
+
 // A liveRun is a row with what the database has of it.
 type liveRun struct {
 	run
@@ -56,6 +59,9 @@ func (r *liveRun) now() *savedRun {
 func (g *group) do(requests []*request) error {
 	if err := g.connect(g.ctx); err != nil {
 		return err
+	}
+	if len(g.rows) > maxRows {
+		clear(g.rows)
 	}
 	for _, q := range requests {
 		g.bytes += len(q.data)
@@ -130,7 +136,7 @@ func (g *group) commit() error {
 
 // load returns a run, or nil if it doesn't exist.
 func (g *group) load(id string) (*liveRun, error) {
-	if r := g.rows.get(id); r != nil {
+	if r := g.rows[id]; r != nil {
 		return r, nil
 	}
 	r := &liveRun{}
@@ -148,7 +154,7 @@ func (g *group) load(id string) (*liveRun, error) {
 		return nil, err
 	}
 	r.save()
-	g.rows.put(r)
+	g.rows[r.ID] = r
 	return r, nil
 }
 
@@ -164,7 +170,7 @@ func (g *group) append(q *request) (last uint64, failed, err error) {
 		return 0, nil, nil
 	case r == nil:
 		r = &liveRun{run: run{Row: runlist.Row{ID: q.run}}}
-		g.rows.put(r)
+		g.rows[r.ID] = r
 	case r.Last != q.after:
 		return r.Last, &runlog.ConflictError{Run: q.run, After: q.after, Last: r.Last}, nil
 	}
@@ -268,15 +274,15 @@ func (g *group) writeRun(r *liveRun) (bool, error) {
 // failAppends fails the appends to a run whose row another process has changed, or whose
 // idempotency key another run has.
 func (g *group) failAppends(r *liveRun) error {
-	g.rows.remove(r.ID)
+	delete(g.rows, r.ID)
 	now, err := g.load(r.ID)
 	if err != nil {
 		return err
 	}
 	failed := error(runlog.ErrNotFound)
-	switch first := ""; {
-	case now == nil && r.saved == nil:
-		if first, err = g.findByIdempotency(r); err != nil {
+	if now == nil && r.saved == nil {
+		first, err := g.findByIdempotency(r)
+		if err != nil {
 			return err
 		}
 		failed = &DuplicateStartError{first}

@@ -32,17 +32,13 @@ func salvage(t *testing.T, f folder) (salvagedStore, error) {
 	}
 	defer s.Close()
 	content := make(map[string]string)
-	for _, r := range s.Runs {
-		var b strings.Builder
-		for entries, err := range s.Read(t.Context(), r) {
-			if err != nil {
-				t.Fatalf("%s can't be read again: %v", r.ID, err)
-			}
-			for _, e := range entries {
-				fmt.Fprintln(&b, e.Seq, e.Time.UnixNano(), e.Kind, string(e.Data))
-			}
+	for a, err := range s.Scan(t.Context()) {
+		if err != nil {
+			t.Fatalf("%s can't be read again: %v", a.Run, err)
 		}
-		content[r.ID] = b.String()
+		for _, e := range a.Entries {
+			content[a.Run] += fmt.Sprintln(e.Seq, e.Time.UnixNano(), e.Kind, string(e.Data))
+		}
 	}
 	state := make(map[string]string)
 	for _, c := range s.State {

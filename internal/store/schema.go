@@ -31,21 +31,34 @@ type dialect struct {
 	explain func(error) error
 }
 
-// migrate applies the migrations that the database lacks, each in a transaction.
-func migrate(ctx context.Context, conn *sql.Conn, d *dialect) error {
+// migrationFiles are the migrations, in their order. The format is how many were applied.
+var migrationFiles = func() []string {
 	files, err := fs.Glob(migrations, "migrations/*.sql")
 	if err != nil {
-		return err
+		panic(err) // the pattern is right
 	}
+	return files
+}()
+
+// checkFormat returns [ErrNewerFormat] if this version doesn't know a format.
+func checkFormat(format int) error {
+	if format > len(migrationFiles) {
+		return fmt.Errorf("%w: it has format %d; this version reads up to format %d", ErrNewerFormat, format, len(migrationFiles))
+	}
+	return nil
+}
+
+// migrate applies the migrations that the database lacks, each in a transaction.
+func migrate(ctx context.Context, conn *sql.Conn, d *dialect) error {
 	format, err := readFormat(ctx, conn, d)
+	if err == nil {
+		err = checkFormat(format)
+	}
 	if err != nil {
 		return err
 	}
-	if format > len(files) {
-		return fmt.Errorf("%w: it has format %d; this version reads up to format %d", ErrNewerFormat, format, len(files))
-	}
-	for ; format < len(files); format++ {
-		if err := applyMigration(ctx, conn, d, files[format], format); err != nil {
+	for ; format < len(migrationFiles); format++ {
+		if err := applyMigration(ctx, conn, d, migrationFiles[format], format); err != nil {
 			return fmt.Errorf("migrating the store to format %d: %w", format+1, err)
 		}
 	}

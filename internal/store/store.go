@@ -88,12 +88,12 @@ func (e *DuplicateStartError) Error() string {
 // A Store keeps runs. Its methods may be called from several goroutines. The caller must close
 // it.
 type Store struct {
+	lists
+	readers *sql.DB
 	options Options
 	logger  *slog.Logger
-	dialect *dialect
 	disk    *diskspace.Disk // nil if it isn't this machine's
 	files   *files          // nil if the database has none here
-	readers *readers
 	writer  *writer
 	hub     hub
 
@@ -124,12 +124,13 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 }
 
 // open returns a store on a database. db has one connection, the writer's.
-func open(ctx context.Context, o Options, d *dialect, db, readerDB *sql.DB, f *files) (*Store, error) {
+func open(ctx context.Context, o Options, d *dialect, db, readers *sql.DB, f *files) (*Store, error) {
 	o.SyncInterval = cmp.Or(o.SyncInterval, time.Second)
 	s := &Store{
-		options: o, logger: o.Logger, dialect: d, files: f, readers: &readers{db: readerDB, explain: d.explain},
+		readers: readers, options: o, logger: o.Logger, files: f,
 		queue: make(chan *request, maxGroup), closing: make(chan struct{}), writerDone: make(chan struct{}),
 	}
+	s.lists = lists{&reader{statements: statements{on: readers}, dialect: d, closing: s.closing}}
 	if s.logger == nil {
 		s.logger = slog.New(slog.DiscardHandler)
 	}
@@ -138,7 +139,7 @@ func open(ctx context.Context, o Options, d *dialect, db, readerDB *sql.DB, f *f
 	}
 	s.writer = newWriter(s, db)
 	if err := s.writer.start(ctx); err != nil {
-		s.writer.close()
+		s.writer.disconnect()
 		return nil, err
 	}
 	go s.writer.run()
@@ -157,7 +158,7 @@ func (s *Store) Close() error {
 		s.hub.close()
 		<-s.writerDone
 		s.background.Wait()
-		s.closeErr = s.readers.close()
+		s.closeErr = s.closeStatements()
 		if s.files != nil {
 			s.closeErr = errors.Join(s.closeErr, s.files.close())
 		}
@@ -184,12 +185,3 @@ func (s *Store) Err() error {
 
 // Commits returns how many transactions there were that changed something.
 func (s *Store) Commits() int64 { return s.writer.commits.Load() }
-
-func (s *Store) isClosed() bool {
-	select {
-	case <-s.closing:
-		return true
-	default:
-		return false
-	}
-}

@@ -1,4 +1,4 @@
-package app
+package datafolder
 
 import (
 	"crypto/rand"
@@ -45,20 +45,8 @@ func RemoveRedirect(file string) {
 	}
 }
 
-// WriteSignInRedirect is [WriteRedirect] in the app's folder. The file is removed after a
-// while, or when the app is closed.
-func (a *App) WriteSignInRedirect(address string) (string, error) {
-	a.removeRedirectsLater()
-	return WriteRedirect(a.folder.dir, address)
-}
-
-// removeRedirectsLater removes the redirect files once they have served.
-func (a *App) removeRedirectsLater() {
-	time.AfterFunc(RedirectLifetime+time.Second, func() { removeRedirects(a.folder.dir, RedirectLifetime) })
-}
-
-// removeRedirects removes the redirect files in a data folder that are older than age.
-func removeRedirects(dir string, age time.Duration) {
+// RemoveRedirects removes the redirect files in a data folder that are older than age.
+func RemoveRedirects(dir string, age time.Duration) {
 	entries, _ := os.ReadDir(dir)
 	for _, e := range entries {
 		if !strings.HasPrefix(e.Name(), redirectPrefix) {

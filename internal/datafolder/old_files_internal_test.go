@@ -1,4 +1,4 @@
-package app
+package datafolder
 
 import (
 	"context"
@@ -54,13 +54,13 @@ func writeOldState(t *testing.T, dir string) {
 }
 
 // useStore opens the store of a folder, as a start does.
-func useStore(t *testing.T, dir string, use func(f *DataFolder, s *folderStore)) {
+func useStore(t *testing.T, dir string, use func(f *Folder, s *store.Store)) {
 	t.Helper()
-	f, err := OpenDataFolder(dir)
+	f, err := Open(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
-	err = f.withStore(t.Context(), slog.New(slog.DiscardHandler), func(s *folderStore) error {
+	err = f.WithStore(t.Context(), slog.New(slog.DiscardHandler), func(s *store.Store) error {
 		use(f, s)
 		return nil
 	})
@@ -69,11 +69,11 @@ func useStore(t *testing.T, dir string, use func(f *DataFolder, s *folderStore))
 	}
 }
 
-func checkState(t *testing.T, f *DataFolder, s *folderStore) {
+func checkState(t *testing.T, f *Folder, s *store.Store) {
 	t.Helper()
 	var got []string
 	for _, bucket := range []string{"model-usage", "pins/up", "sign-outs", "told", "webhook"} {
-		for v, err := range (smallstate.Bucket{Store: s.state, Name: bucket}).All(t.Context()) {
+		for v, err := range (smallstate.Bucket{Store: s.State(), Name: bucket}).All(t.Context()) {
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -83,7 +83,7 @@ func checkState(t *testing.T, f *DataFolder, s *folderStore) {
 	if slices.Sort(got); !slices.Equal(got, slices.Sorted(slices.Values(wantState))) {
 		t.Errorf("the store has\n%s", strings.Join(got, "\n"))
 	}
-	if keys, err := f.keyStore(s.state).Load(t.Context()); err != nil || keys.ID != "abcdefgh" || keys.Sealing[31] != 1 {
+	if keys, err := f.KeyStore(s.State()).Load(t.Context()); err != nil || keys.ID != "abcdefgh" || keys.Sealing[31] != 1 {
 		t.Errorf("the session keys are %+v, %v", keys, err)
 	}
 }
@@ -110,7 +110,7 @@ func TestOldState(t *testing.T) {
 		},
 		"store of before": func(t *testing.T) string {
 			dir := filepath.Join(t.TempDir(), "data")
-			useStore(t, dir, func(*DataFolder, *folderStore) {})
+			useStore(t, dir, func(*Folder, *store.Store) {})
 			return dir
 		},
 	} {
@@ -119,7 +119,7 @@ func TestOldState(t *testing.T) {
 			writeOldState(t, dir)
 			eachKill(t, dir, "open", func(t *testing.T, dir string) {
 				for range 2 {
-					useStore(t, dir, func(f *DataFolder, s *folderStore) { checkState(t, f, s) })
+					useStore(t, dir, func(f *Folder, s *store.Store) { checkState(t, f, s) })
 					if left := leftFiles(dir); len(left) > 0 {
 						t.Errorf("the files %v are still there", left)
 					}
@@ -131,22 +131,22 @@ func TestOldState(t *testing.T) {
 		dir := oldFolder(t, "stopped")
 		writeOldState(t, dir)
 		for range 2 {
-			useStore(t, dir, func(f *DataFolder, s *folderStore) { checkState(t, f, s) })
+			useStore(t, dir, func(f *Folder, s *store.Store) { checkState(t, f, s) })
 			if left := leftFiles(dir); len(left) != len(oldStateFiles) {
 				t.Errorf("only the files %v are left, and the migration can be undone", left)
 			}
 		}
-		useStore(t, dir, func(_ *DataFolder, s *folderStore) { // something is recorded
-			if _, err := (smallstate.Bucket{Store: s.state, Name: "told"}).Add(t.Context(), "x", []byte{1}); err != nil {
+		useStore(t, dir, func(_ *Folder, s *store.Store) { // something is recorded
+			if _, err := (smallstate.Bucket{Store: s.State(), Name: "told"}).Add(t.Context(), "x", []byte{1}); err != nil {
 				t.Fatal(err)
 			}
 		})
-		useStore(t, dir, func(_ *DataFolder, s *folderStore) {
-			if err := (smallstate.Bucket{Store: s.state, Name: "told"}).Delete(t.Context(), "x"); err != nil {
+		useStore(t, dir, func(_ *Folder, s *store.Store) {
+			if err := (smallstate.Bucket{Store: s.State(), Name: "told"}).Delete(t.Context(), "x"); err != nil {
 				t.Fatal(err)
 			}
 		})
-		useStore(t, dir, func(f *DataFolder, s *folderStore) { checkState(t, f, s) })
+		useStore(t, dir, func(f *Folder, s *store.Store) { checkState(t, f, s) })
 		if left := leftFiles(dir); len(left) > 0 {
 			t.Errorf("the files %v are still there", left)
 		}
@@ -160,12 +160,12 @@ func TestOldStateOfAMistake(t *testing.T) {
 	if err := os.Chmod(dir, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	useStore(t, dir, func(*DataFolder, *folderStore) {})
+	useStore(t, dir, func(*Folder, *store.Store) {})
 	other := strings.Replace(oldKeys, "abcdefgh", "hgfedcba", 1)
 	if err := os.WriteFile(filepath.Join(dir, oldKeysFile), []byte(other), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	useStore(t, dir, func(f *DataFolder, s *folderStore) { checkState(t, f, s) })
+	useStore(t, dir, func(f *Folder, s *store.Store) { checkState(t, f, s) })
 }
 
 // Damaged files of an earlier version are reported, and not deleted.
@@ -179,12 +179,12 @@ func TestDamagedOldState(t *testing.T) {
 		if err := errors.Join(os.Chmod(dir, 0o700), os.WriteFile(path, []byte("{"), 0o600)); err != nil {
 			t.Fatal(err)
 		}
-		f, err := OpenDataFolder(dir)
+		f, err := Open(dir)
 		if err != nil {
 			t.Fatal(err)
 		}
 		var log strings.Builder
-		err = f.withStore(t.Context(), slog.New(slog.NewTextHandler(&log, nil)), func(*folderStore) error { return nil })
+		err = f.WithStore(t.Context(), slog.New(slog.NewTextHandler(&log, nil)), func(*store.Store) error { return nil })
 		switch {
 		case refused == "" && (err != nil || !strings.Contains(log.String(), "counting begins anew")):
 			t.Errorf("%s is damaged: %v, %s", name, err, &log)
@@ -214,13 +214,13 @@ func TestLostSeal(t *testing.T) {
 			if err := os.Chmod(dir, 0o700); err != nil {
 				t.Fatal(err)
 			}
-			useStore(t, dir, func(*DataFolder, *folderStore) {})
+			useStore(t, dir, func(*Folder, *store.Store) {})
 			if err := lose(filepath.Join(dir, sealFile)); err != nil {
 				t.Fatal(err)
 			}
 			load := func() (err error) {
-				useStore(t, dir, func(f *DataFolder, s *folderStore) {
-					_, err = f.keyStore(s.state).Load(t.Context())
+				useStore(t, dir, func(f *Folder, s *store.Store) {
+					_, err = f.KeyStore(s.State()).Load(t.Context())
 				})
 				return err
 			}
@@ -229,7 +229,7 @@ func TestLostSeal(t *testing.T) {
 					t.Fatalf("the keys are loaded: %v", err)
 				}
 			}
-			if report, err := CheckFolder(t.Context(), dir); err != nil || len(report.Problems) != 1 || !strings.Contains(report.Problems[0], sealFile) {
+			if report, err := Check(t.Context(), dir); err != nil || len(report.Problems) != 1 || !strings.Contains(report.Problems[0], sealFile) {
 				t.Errorf("check finds %+v, %v", report, err)
 			}
 			if done := repair(t, dir, true); len(done.Problems) != 1 || !strings.Contains(done.Problems[0], "everybody signs in again") {
@@ -238,8 +238,8 @@ func TestLostSeal(t *testing.T) {
 			if err := load(); err != nil {
 				t.Error(err)
 			}
-			useStore(t, dir, func(f *DataFolder, s *folderStore) {
-				if told, err := s.state.Get(t.Context(), "told", "0123.context"); told == nil || err != nil {
+			useStore(t, dir, func(f *Folder, s *store.Store) {
+				if told, err := s.State().Get(t.Context(), "told", "0123.context"); told == nil || err != nil {
 					t.Error("what isn't encrypted is lost, too", err)
 				}
 			})
@@ -253,24 +253,24 @@ func TestLostSeal(t *testing.T) {
 // A process that can't join the owner of the user's folder knows who is signed in there.
 func TestFallbackSharesSessions(t *testing.T) {
 	t.Setenv("XDG_STATE_HOME", t.TempDir())
-	dir, err := defaultDataDir()
+	dir, err := Resolve("")
 	if err != nil {
 		t.Fatal(err)
 	}
-	useStore(t, dir, func(f *DataFolder, s *folderStore) {
-		want, err := f.keyStore(s.state).Load(t.Context())
+	useStore(t, dir, func(f *Folder, s *store.Store) {
+		want, err := f.KeyStore(s.State()).Load(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
-		fallback, err := OpenFallbackFolder(t.Context())
+		fallback, err := OpenFallback(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
-		shared, err := fallback.openStore(context.Background(), store.SyncDefault, slog.New(slog.DiscardHandler))
+		shared, err := fallback.OpenStore(context.Background(), store.SyncDefault, slog.New(slog.DiscardHandler))
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got, err := fallback.keyStore(shared.state).Load(t.Context()); err != nil || got.ID != want.ID {
+		if got, err := fallback.KeyStore(shared.State).Load(t.Context()); err != nil || got.ID != want.ID {
 			t.Errorf("it has the keys %q, not %q: %v", got.ID, want.ID, err)
 		}
 		if err := fallback.Close(); err != nil {

@@ -1,4 +1,4 @@
-package app
+package datafolder
 
 import (
 	"context"
@@ -24,7 +24,7 @@ import (
 )
 
 // Earlier versions kept small state in files of their own. The first start of this one copies
-// them to the store, and deletes them once it can't be undone; see [UndoMigration].
+// them to the store, and deletes them once the migration can't be undone; see [UndoMigration].
 const (
 	oldMarksFolder = "told"             // an empty file for each mark
 	oldAsksFile    = "webhook-asks"     // a line for each question that the webhook was told of
@@ -33,17 +33,26 @@ const (
 	oldKeysFile    = identity.KeysFile  // session keys and sign-outs
 )
 
-// oldState is what the files have.
-type oldState struct {
+// oldFiles are what the files have.
+type oldFiles struct {
+	*layout
 	keys    []byte // nil if there is no file
 	buckets map[string]map[string][]byte
 	files   []string // their names in the folder; a folder follows its files
 }
 
-func (o *oldState) add(bucket string, values ...smallstate.Value) {
-	if o.buckets == nil {
-		o.buckets = make(map[string]map[string][]byte)
+// readOldFiles reads the files of an earlier version.
+func readOldFiles(l *layout, logger *slog.Logger) (*oldFiles, error) {
+	o := &oldFiles{layout: l, buckets: make(map[string]map[string][]byte)}
+	for _, read := range []func() error{o.readKeys, o.readMarks, o.readAsks, func() error { return o.readUsage(logger) }, o.readPins} {
+		if err := read(); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return nil, folderError(err)
+		}
 	}
+	return o, nil
+}
+
+func (o *oldFiles) add(bucket string, values ...smallstate.Value) {
 	if o.buckets[bucket] == nil {
 		o.buckets[bucket] = make(map[string][]byte)
 	}
@@ -52,37 +61,27 @@ func (o *oldState) add(bucket string, values ...smallstate.Value) {
 	}
 }
 
-// readOldState reads the files of an earlier version.
-func (f *DataFolder) readOldState(logger *slog.Logger) (o oldState, err error) {
-	for _, read := range []func(*oldState, *slog.Logger) error{f.readOldKeys, f.readOldMarks, f.readOldAsks, f.readOldUsage, f.readOldPins} {
-		if err := read(&o, logger); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return o, folderError(err)
-		}
-	}
-	return o, nil
-}
-
-// readOldFile reads a file, which is to be deleted.
-func (f *DataFolder) readOldFile(o *oldState, name string) ([]byte, error) {
-	raw, err := os.ReadFile(filepath.Join(f.dir, name))
+// readFile reads a file, which is to be deleted.
+func (o *oldFiles) readFile(name string) ([]byte, error) {
+	raw, err := os.ReadFile(o.path(name))
 	if err == nil {
 		o.files = append(o.files, name)
 	}
 	return raw, err
 }
 
-func (f *DataFolder) readOldKeys(o *oldState, _ *slog.Logger) (err error) {
-	if o.keys, err = f.readOldFile(o, oldKeysFile); err != nil {
+func (o *oldFiles) readKeys() (err error) {
+	if o.keys, err = o.readFile(oldKeysFile); err != nil {
 		return err
 	}
 	if err := identity.CheckExport(o.keys); err != nil {
-		return fmt.Errorf("%s contains no valid session keys; if you remove it, browsers must sign in again", filepath.Join(f.dir, oldKeysFile))
+		return fmt.Errorf("%s contains no valid session keys; if you remove it, browsers must sign in again", o.path(oldKeysFile))
 	}
 	return nil
 }
 
-func (f *DataFolder) readOldMarks(o *oldState, _ *slog.Logger) error {
-	entries, err := os.ReadDir(filepath.Join(f.dir, oldMarksFolder))
+func (o *oldFiles) readMarks() error {
+	entries, err := os.ReadDir(o.path(oldMarksFolder))
 	for _, e := range entries {
 		o.add(apps.MarksBucket, smallstate.Value{Key: e.Name(), Value: []byte{1}})
 		o.files = append(o.files, filepath.Join(oldMarksFolder, e.Name()))
@@ -93,8 +92,8 @@ func (f *DataFolder) readOldMarks(o *oldState, _ *slog.Logger) error {
 	return err
 }
 
-func (f *DataFolder) readOldAsks(o *oldState, _ *slog.Logger) error {
-	raw, err := f.readOldFile(o, oldAsksFile)
+func (o *oldFiles) readAsks() error {
+	raw, err := o.readFile(oldAsksFile)
 	for line := range strings.Lines(string(raw)) {
 		if line = strings.TrimSpace(line); line != "" {
 			o.add(webhook.RecordBucket, smallstate.Value{Key: line, Value: []byte{1}})
@@ -103,9 +102,9 @@ func (f *DataFolder) readOldAsks(o *oldState, _ *slog.Logger) error {
 	return err
 }
 
-// readOldUsage leaves a file that can't be read.
-func (f *DataFolder) readOldUsage(o *oldState, logger *slog.Logger) error {
-	path := filepath.Join(f.dir, oldUsageFile)
+// readUsage leaves a file that can't be read.
+func (o *oldFiles) readUsage(logger *slog.Logger) error {
+	path := o.path(oldUsageFile)
 	raw, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -120,17 +119,17 @@ func (f *DataFolder) readOldUsage(o *oldState, logger *slog.Logger) error {
 	return nil
 }
 
-func (f *DataFolder) readOldPins(o *oldState, _ *slog.Logger) error {
-	if err := atomicfile.Sweep(filepath.Join(f.dir, oldPinsFolder)); err != nil {
+func (o *oldFiles) readPins() error {
+	if err := atomicfile.Sweep(o.path(oldPinsFolder)); err != nil {
 		return err
 	}
-	entries, err := os.ReadDir(filepath.Join(f.dir, oldPinsFolder))
+	entries, err := os.ReadDir(o.path(oldPinsFolder))
 	for _, e := range entries {
 		name, ok := strings.CutSuffix(e.Name(), ".json")
 		if !ok {
 			continue
 		}
-		values, err := f.oldPins(name)
+		values, err := o.oldPins(name)
 		if err != nil {
 			return err
 		}
@@ -144,8 +143,8 @@ func (f *DataFolder) readOldPins(o *oldState, _ *slog.Logger) error {
 }
 
 // oldPins returns what was accepted of an upstream's tools; nothing if there is no file.
-func (f *DataFolder) oldPins(name string) (values []smallstate.Value, err error) {
-	path := filepath.Join(f.dir, oldPinsFolder, name+".json")
+func (l *layout) oldPins(name string) (values []smallstate.Value, err error) {
+	path := l.path(oldPinsFolder, name+".json")
 	raw, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -159,37 +158,35 @@ func (f *DataFolder) oldPins(name string) (values []smallstate.Value, err error)
 	return values, err
 }
 
-// copyOldState copies what the files have to a store, and notes which buckets are copied: what is
+// copyTo copies what the files have to a store, and notes which buckets are copied: what is
 // removed from those later, or what an earlier version that was started by mistake writes, isn't
 // copied again.
-func (f *DataFolder) copyOldState(ctx context.Context, o oldState, s smallstate.Store) error {
+func (o *oldFiles) copyTo(ctx context.Context, s smallstate.Store) error {
 	if o.keys != nil {
-		if err := f.keyStore(s).Import(ctx, o.keys); err != nil {
+		if err := o.keyStore(s).Import(ctx, o.keys); err != nil {
 			return err
 		}
-		f.reach("the session keys are copied")
+		o.reach("the session keys are copied")
 	}
 	copied := smallstate.Bucket{Store: s, Name: "old-files"}
 	for bucket, values := range o.buckets {
-		if done, err := copied.Get(ctx, bucket); err != nil || done != nil {
-			if err != nil {
-				return err
-			}
-			continue
+		done, err := copied.Get(ctx, bucket)
+		if err == nil && done == nil {
+			err = o.copyBucket(ctx, smallstate.Bucket{Store: s, Name: bucket}, values)
+			o.reach("copied " + bucket)
 		}
-		if err := f.copyOldBucket(ctx, smallstate.Bucket{Store: s, Name: bucket}, values); err != nil {
-			return err
+		if err == nil && done == nil {
+			_, err = copied.Add(ctx, bucket, []byte{1})
 		}
-		f.reach("copied " + bucket)
-		if _, err := copied.Add(ctx, bucket, []byte{1}); err != nil {
+		if err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// copyOldBucket adds values to a bucket, some at a time.
-func (f *DataFolder) copyOldBucket(ctx context.Context, b smallstate.Bucket, values map[string][]byte) error {
+// copyBucket adds values to a bucket, some at a time.
+func (o *oldFiles) copyBucket(ctx context.Context, b smallstate.Bucket, values map[string][]byte) error {
 	var changes []smallstate.Change
 	for _, key := range slices.Sorted(maps.Keys(values)) {
 		there, err := b.Get(ctx, key) // a process was killed after it had copied that
@@ -204,21 +201,21 @@ func (f *DataFolder) copyOldBucket(ctx context.Context, b smallstate.Bucket, val
 		if _, err := b.Store.Apply(ctx, chunk...); err != nil {
 			return err
 		}
-		f.reach("copied a part of " + b.Name)
+		o.reach("copied a part of " + b.Name)
 	}
 	return nil
 }
 
-// adoptOldState copies the files to the folder's store, and deletes them, unless the earlier
-// version may need them again.
-func (f *DataFolder) adoptOldState(ctx context.Context, o oldState, s *store.Store) error {
+// adopt copies the files to the folder's store, and deletes them, unless the earlier version may
+// need them again.
+func (o *oldFiles) adopt(ctx context.Context, s *store.Store) error {
 	if len(o.files) == 0 {
 		return nil
 	}
-	if err := f.copyOldState(ctx, o, s.State()); err != nil {
+	if err := o.copyTo(ctx, s.State()); err != nil {
 		return err
 	}
-	if state, err := f.migrationState(); err != nil || state == strconv.FormatInt(s.Commits(), 10) {
+	if state, err := o.migrationState(); err != nil || state == strconv.FormatInt(s.Commits(), 10) {
 		return err
 	}
 	// A commit syncs those before it, also that of a process that was killed before it synced.
@@ -226,18 +223,34 @@ func (f *DataFolder) adoptOldState(ctx context.Context, o oldState, s *store.Sto
 	if err != nil {
 		return err
 	}
-	return f.deleteOldState(o)
+	return o.delete()
 }
 
-// deleteOldState deletes the files, whose content is synced.
-func (f *DataFolder) deleteOldState(o oldState) error {
+// delete deletes the files, whose content is synced.
+func (o *oldFiles) delete() error {
 	for _, name := range o.files {
-		err := os.Remove(filepath.Join(f.dir, name))
+		err := os.Remove(o.path(name))
 		isFolder := name == oldMarksFolder || name == oldPinsFolder // it may have other files
 		if err != nil && !errors.Is(err, fs.ErrNotExist) && !isFolder {
 			return err
 		}
-		f.reach("deleted " + name)
+		o.reach("deleted " + name)
 	}
-	return atomicfile.SyncDir(f.dir)
+	return atomicfile.SyncDir(o.Dir)
+}
+
+// UpstreamPins returns what was accepted of an upstream's tools. No [Store] of the folder may be
+// open.
+func (f *Folder) UpstreamPins(ctx context.Context, name string) ([]smallstate.Value, error) {
+	if has, err := f.hasStore(); err != nil {
+		return nil, err
+	} else if !has {
+		return f.oldPins(name)
+	}
+	bucket := upstream.PinsBucket(name)
+	s, err := store.ReadState(ctx, f.Dir, bucket)
+	if err != nil {
+		return nil, err
+	}
+	return smallstate.Bucket{Store: s, Name: bucket}.Values(ctx)
 }

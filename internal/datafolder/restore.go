@@ -1,18 +1,17 @@
-package app
+package datafolder
 
 import (
 	"context"
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"log/slog"
 	"os"
-	"path/filepath"
 
 	"github.com/photon-beam/beam/internal/atomicfile"
 	"github.com/photon-beam/beam/internal/backup"
-	"github.com/photon-beam/beam/internal/runlog/blob"
+	"github.com/photon-beam/beam/internal/runlog"
+	"github.com/photon-beam/beam/internal/smallstate"
 	"github.com/photon-beam/beam/internal/store"
 )
 
@@ -29,28 +28,31 @@ func Restore(ctx context.Context, dir string, r io.Reader, partial bool, logger 
 	if err != nil {
 		return sum, nil, err
 	}
-	sum, damage, err = f.restoreFrom(ctx, r, partial, logger)
+	if err = f.openBlobs(); err == nil {
+		sum, damage, err = f.restoreFrom(ctx, r, partial, logger)
+		err = errors.Join(err, f.Blobs.Close())
+	}
 	if err != nil {
 		return sum, nil, errors.Join(fmt.Errorf("nothing is restored: %w", err), f.removeRestored(), f.lock.Unlock())
 	}
-	return sum, damage, errors.Join(f.syncAndUnmark(), f.lock.Unlock())
+	return sum, damage, errors.Join(f.unmarkRestored(), f.lock.Unlock())
 }
 
 // prepareRestore locks an empty folder and marks it.
-func prepareRestore(dir string) (*DataFolder, error) {
+func prepareRestore(dir string) (*lockedFolder, error) {
 	if err := requireEmpty(dir); err != nil {
 		return nil, err
 	}
-	f, err := lockDataFolder(dir)
+	f, err := lock(dir)
 	if err != nil {
 		return nil, err
 	}
-	err = requireEmpty(f.dir) // again, now that no other process can restore to it
+	err = requireEmpty(f.Dir) // again, now that no other process can restore to it
 	if err == nil {
 		err = f.markRestoring()
 	}
 	if err != nil {
-		return nil, errors.Join(err, f.lock.Unlock())
+		return nil, errors.Join(err, f.unlock())
 	}
 	return f, nil
 }
@@ -71,80 +73,71 @@ func requireEmpty(dir string) error {
 }
 
 // checkRestored returns an error if the folder contains part of a backup.
-func (f *DataFolder) checkRestored() error {
-	_, err := os.Stat(filepath.Join(f.dir, restoreMarkFile))
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return nil
-	case err != nil:
+func (l *layout) checkRestored() error {
+	if found, err := exists(l.path(restoreMarkFile)); err != nil {
 		return folderError(err)
+	} else if !found {
+		return nil
 	}
-	return fmt.Errorf("the data folder %s contains part of a backup, because the restore was interrupted: delete the contents of the folder and restore the backup again", f.dir)
+	return fmt.Errorf("the data folder %s contains part of a backup, because the restore was interrupted: delete the contents of the folder and restore the backup again", l.Dir)
 }
 
 // markRestoring prevents the folder from being opened, even after a loss of
 // power.
-func (f *DataFolder) markRestoring() error {
-	m, err := os.OpenFile(filepath.Join(f.dir, restoreMarkFile), os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+func (f *lockedFolder) markRestoring() error {
+	m, err := os.OpenFile(f.path(restoreMarkFile), os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if err != nil {
 		return err
 	}
-	return errors.Join(m.Sync(), m.Close(), atomicfile.SyncDir(f.dir))
+	return errors.Join(m.Sync(), m.Close(), atomicfile.SyncDir(f.Dir))
 }
 
 // restoreFrom fills the folder from a backup.
-func (f *DataFolder) restoreFrom(ctx context.Context, r io.Reader, partial bool, logger *slog.Logger) (sum backup.Summary, damage, err error) {
-	if f.blobs, err = blob.Open(f.blobDir()); err != nil {
-		return sum, nil, err
-	}
-	err = f.withStore(ctx, logger, func(s *folderStore) error {
+func (f *lockedFolder) restoreFrom(ctx context.Context, r io.Reader, partial bool, logger *slog.Logger) (sum backup.Summary, damage, err error) {
+	err = f.WithStore(ctx, logger, func(s *store.Store) error {
 		unsure := ""
-		sum, err = backup.Restore(ctx, r, f.backupParts(s, s.state))
+		sum, err = backup.Restore(ctx, r, f.BackupParts(s, s.State()))
 		if partial && sum.Runs > 0 && (errors.Is(err, backup.ErrDamaged) || errors.Is(err, backup.ErrTruncated)) {
 			damage, err, unsure = err, nil, "the backup is damaged, and the run may lack what it did last"
 		}
 		if err == nil {
-			err = f.endDamaged(ctx, s, sum.Missing, unsure)
+			_, err = endRuns(ctx, s, sum.Missing, unsure)
 		}
 		return err
 	})
-	return sum, damage, errors.Join(err, f.blobs.Close())
+	return sum, damage, err
 }
 
-// syncAndUnmark syncs the folder to disk and then lets it be opened.
-func (f *DataFolder) syncAndUnmark() error {
-	err := filepath.WalkDir(f.dir, func(path string, e fs.DirEntry, err error) error {
-		switch {
-		case err != nil:
-			return err
-		case e.IsDir():
-			return atomicfile.SyncDir(path)
-		case e.Type().IsRegular() && e.Name() != lockFile:
-			return syncFile(path)
-		}
-		return nil
-	})
-	if err != nil {
+// BackupParts returns the parts of the folder that a backup contains, given the log and small
+// state of its store.
+func (f *lockedFolder) BackupParts(l runlog.Log, s smallstate.Store) backup.Parts {
+	return backup.Parts{Log: l, Blobs: f.Blobs, KeyDir: f.KeyDir(), SessionKeys: f.keyStore(s)}
+}
+
+// unmarkRestored lets the folder be opened. Its files are synced when they are closed; their
+// names are synced here.
+func (f *lockedFolder) unmarkRestored() error {
+	dirs := []string{f.Dir}
+	if found, err := exists(f.KeyDir()); err != nil {
 		return err
+	} else if found {
+		dirs = append(dirs, f.KeyDir())
 	}
-	return errors.Join(os.Remove(filepath.Join(f.dir, restoreMarkFile)), atomicfile.SyncDir(f.dir))
+	for _, dir := range dirs {
+		if err := atomicfile.SyncDir(dir); err != nil {
+			return err
+		}
+	}
+	return errors.Join(os.Remove(f.path(restoreMarkFile)), atomicfile.SyncDir(f.Dir))
 }
 
 // removeRestored removes everything that a failed restore created, the mark last.
-func (f *DataFolder) removeRestored() (err error) {
+func (f *lockedFolder) removeRestored() (err error) {
 	for _, name := range append(store.Files(), blobFolder, secretKeysFolder, sealFile) {
-		err = errors.Join(err, os.RemoveAll(filepath.Join(f.dir, name)))
+		err = errors.Join(err, os.RemoveAll(f.path(name)))
 	}
 	if err != nil {
 		return err
 	}
-	return errors.Join(os.Remove(filepath.Join(f.dir, restoreMarkFile)), os.Remove(f.lock.Path()))
-}
-
-func syncFile(path string) error {
-	f, err := os.OpenFile(path, os.O_RDWR, 0)
-	if err != nil {
-		return err
-	}
-	return errors.Join(f.Sync(), f.Close())
+	return errors.Join(os.Remove(f.path(restoreMarkFile)), os.Remove(f.lock.Path()))
 }

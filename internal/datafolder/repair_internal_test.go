@@ -1,8 +1,9 @@
-package app
+package datafolder
 
 import (
 	"bytes"
 	"errors"
+	"io"
 	"io/fs"
 	"log/slog"
 	"maps"
@@ -222,7 +223,7 @@ func TestRepairOldLog(t *testing.T) {
 	if !errors.Is(err, runlog.ErrCorrupt) || !strings.Contains(err.Error(), "1.blk") || !strings.Contains(err.Error(), "repair") {
 		t.Errorf("migrating says %v", err)
 	}
-	if _, err := CheckFolder(t.Context(), dir); !errors.Is(err, runlog.ErrCorrupt) {
+	if _, err := Check(t.Context(), dir); !errors.Is(err, runlog.ErrCorrupt) {
 		t.Errorf("check says %v", err)
 	}
 	before := programtest.FileDigests(t, dir)
@@ -261,7 +262,7 @@ func TestRepairDamagedFile(t *testing.T) {
 	}
 	run := filepath.Base(filepath.Dir(files[0]))
 	change(t, files[0], func(raw []byte) []byte { raw[0] ^= 1; return raw })
-	report, err := CheckFolder(t.Context(), dir)
+	report, err := Check(t.Context(), dir)
 	if err != nil || !strings.Contains(report.Damaged[run], "is damaged") {
 		t.Errorf("check names %v, %v", report.Damaged, err)
 	}
@@ -276,7 +277,7 @@ func TestRepairDamagedFile(t *testing.T) {
 	if row := rowsOf(t, dir)[run]; row == nil || !row.State.Ended() {
 		t.Errorf("the run is %+v", row)
 	}
-	if report, err := CheckFolder(t.Context(), dir); err != nil || !slices.Equal(report.MissingFiles[run], []string{filepath.Base(files[0])}) {
+	if report, err := Check(t.Context(), dir); err != nil || !slices.Equal(report.MissingFiles[run], []string{filepath.Base(files[0])}) {
 		t.Errorf("afterwards, check names the missing files %v, %v", report.MissingFiles, err)
 	}
 }
@@ -295,7 +296,7 @@ func TestMissingFile(t *testing.T) {
 			t.Fatal(err)
 		}
 		mustRemove(t, filepath.Join(copied, blobFolder, run, filepath.Base(file)))
-		report, err := CheckFolder(t.Context(), copied)
+		report, err := Check(t.Context(), copied)
 		if err != nil || report.Damaged[run] == "" && len(report.MissingFiles[run]) == 0 {
 			t.Errorf("%s: check names %v and %v, %v", file, report.Damaged, report.MissingFiles, err)
 		}
@@ -311,7 +312,7 @@ func TestRunsGone(t *testing.T) {
 		}
 	}
 	for name, do := range map[string]func() error{
-		"check":  func() error { _, err := CheckFolder(t.Context(), dir); return err },
+		"check":  func() error { _, err := Check(t.Context(), dir); return err },
 		"repair": func() error { _, err := Repair(t.Context(), dir, true, slog.New(slog.DiscardHandler)); return err },
 	} {
 		if err := do(); !errors.Is(err, runlog.ErrCorrupt) || !strings.Contains(err.Error(), "mount") {
@@ -322,12 +323,12 @@ func TestRunsGone(t *testing.T) {
 
 // A backup that is cut off is restored in part, if that is asked for.
 func TestRestorePartial(t *testing.T) {
-	f, err := OpenDataFolder(migratedFolder(t))
+	f, err := Open(migratedFolder(t))
 	if err != nil {
 		t.Fatal(err)
 	}
 	var b bytes.Buffer
-	if err := errors.Join(f.Backup(t.Context(), &b, slog.New(slog.DiscardHandler)), f.Close()); err != nil {
+	if err := errors.Join(backUp(t, f, &b), f.Close()); err != nil {
 		t.Fatal(err)
 	}
 	cut := b.Bytes()[:b.Len()-200]
@@ -344,4 +345,11 @@ func TestRestorePartial(t *testing.T) {
 			t.Errorf("run %s goes on: it is %s", id, row.State)
 		}
 	}
+}
+
+// backUp writes a backup of a folder.
+func backUp(t *testing.T, f *Folder, w io.Writer) error {
+	return f.WithStore(t.Context(), slog.New(slog.DiscardHandler), func(s *store.Store) error {
+		return backup.Write(t.Context(), w, f.BackupParts(s, s.State()), "test")
+	})
 }

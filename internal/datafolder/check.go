@@ -1,4 +1,4 @@
-package app
+package datafolder
 
 import (
 	"cmp"
@@ -7,17 +7,15 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
 	"path/filepath"
 
 	"github.com/photon-beam/beam/internal/oldlog"
-	"github.com/photon-beam/beam/internal/runlog/blob"
 	"github.com/photon-beam/beam/internal/store"
 	"github.com/photon-beam/beam/web/identity"
 )
 
-// A FolderReport is what [CheckFolder] has found.
-type FolderReport struct {
+// A Report is what [Check] has found.
+type Report struct {
 	store.Report
 	// Files is how many files of runs there are.
 	Files int
@@ -26,43 +24,20 @@ type FolderReport struct {
 	Unmigrated bool
 }
 
-// CheckFolder reads everything in a data folder and reports what is damaged. It changes no run.
-// The error wraps [fs.ErrNotExist] if there are no runs, [ErrFolderInUse] if a process owns the
+// Check reads everything in a data folder and reports what is damaged. It changes no run.
+// The error wraps [fs.ErrNotExist] if there are no runs, [ErrInUse] if a process owns the
 // folder, and [runlog.ErrCorrupt] if the runs can't be opened.
-func CheckFolder(ctx context.Context, dir string) (report FolderReport, err error) {
+func Check(ctx context.Context, dir string) (Report, error) {
 	f, err := lockUnchecked(dir)
 	if err != nil {
-		return report, err
+		return Report{}, err
 	}
-	defer func() { err = errors.Join(err, f.blobs.Close(), f.lock.Unlock()) }()
-	return f.check(ctx, f.dir)
-}
-
-// lockUnchecked locks a folder for work on runs that may be damaged. The error wraps
-// [fs.ErrNotExist] if there is no folder.
-func lockUnchecked(dir string) (*DataFolder, error) {
-	if _, err := os.Stat(dir); err != nil {
-		return nil, err
-	}
-	f, err := lockDataFolder(dir)
-	if err != nil {
-		return nil, err
-	}
-	err = f.checkRestored()
-	if err == nil {
-		err = f.finishChanges()
-	}
-	if err == nil {
-		f.blobs, err = blob.Open(f.blobDir())
-	}
-	if err != nil {
-		return nil, errors.Join(err, f.lock.Unlock())
-	}
-	return f, nil
+	report, err := f.check(ctx, f.Dir)
+	return report, errors.Join(err, f.unlock())
 }
 
 // check checks the folder, with its store in dir.
-func (f *DataFolder) check(ctx context.Context, dir string) (report FolderReport, err error) {
+func (f *lockedFolder) check(ctx context.Context, dir string) (report Report, err error) {
 	has, err := f.hasStore()
 	if err == nil && !has {
 		report, err = f.checkOldLog()
@@ -83,8 +58,8 @@ func (f *DataFolder) check(ctx context.Context, dir string) (report FolderReport
 	})
 }
 
-func (f *DataFolder) checkStore(ctx context.Context, dir string) (report store.Report, err error) {
-	s, err := store.Open(ctx, store.Options{Dir: dir, Blobs: f.blobs})
+func (f *lockedFolder) checkStore(ctx context.Context, dir string) (report store.Report, err error) {
+	s, err := store.Open(ctx, store.Options{Dir: dir, Blobs: f.Blobs})
 	if err != nil {
 		return report, err
 	}
@@ -97,8 +72,8 @@ func (f *DataFolder) checkStore(ctx context.Context, dir string) (report store.R
 }
 
 // checkOldLog checks the runs of an earlier version.
-func (f *DataFolder) checkOldLog() (report FolderReport, err error) {
-	old, err := oldlog.Open(f.logDir())
+func (f *lockedFolder) checkOldLog() (report Report, err error) {
+	old, err := oldlog.Open(f.path(logFolder))
 	if errors.Is(err, fs.ErrNotExist) {
 		err = cmp.Or(f.requireRuns(), err)
 	}
@@ -110,12 +85,12 @@ func (f *DataFolder) checkOldLog() (report FolderReport, err error) {
 }
 
 // eachFile reads all files of runs, and passes do why one is damaged.
-func (f *DataFolder) eachFile(ctx context.Context, do func(run, digest string, damage error)) error {
-	for run, err := range f.blobs.Runs() {
+func (f *lockedFolder) eachFile(ctx context.Context, do func(run, digest string, damage error)) error {
+	for run, err := range f.Blobs.Runs() {
 		if err != nil {
 			return err
 		}
-		for b, err := range f.blobs.RunBlobs(run) {
+		for b, err := range f.Blobs.RunBlobs(run) {
 			if err == nil {
 				err = ctx.Err()
 			}
@@ -136,8 +111,8 @@ func (f *DataFolder) eachFile(ctx context.Context, do func(run, digest string, d
 	return nil
 }
 
-func (f *DataFolder) verifyFile(run, digest string) error {
-	file, err := f.blobs.OpenVerified(run, digest, func(reason error) error { return reason })
+func (f *lockedFolder) verifyFile(run, digest string) error {
+	file, err := f.Blobs.OpenVerified(run, digest, func(reason error) error { return reason })
 	if err != nil {
 		return err
 	}

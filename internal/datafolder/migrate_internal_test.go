@@ -1,4 +1,4 @@
-package app
+package datafolder
 
 import (
 	"context"
@@ -54,18 +54,19 @@ func doReaching(dir, work string, reached func(string)) error {
 		return err
 	}
 	f.reached = reached
+	logger := slog.New(slog.DiscardHandler)
 	switch work {
 	case "migrate":
-		err = f.migrate(context.Background(), slog.New(slog.DiscardHandler))
+		m := migration{f, logger}
+		err = m.run(context.Background())
 	case "open":
-		err = f.withStore(context.Background(), slog.New(slog.DiscardHandler), func(*folderStore) error { return nil })
+		err = f.WithStore(context.Background(), logger, func(*store.Store) error { return nil })
 	case "undo":
 		err = f.undoMigration(context.Background())
 	case "repair":
-		r := &repairer{DataFolder: f, logger: slog.New(slog.DiscardHandler), RepairReport: RepairReport{Damaged: make(map[string]string)}}
-		err = r.repair(context.Background(), true)
+		err = newRepairer(f, logger).repair(context.Background(), true)
 	}
-	return errors.Join(err, f.blobs.Close(), f.lock.Unlock())
+	return errors.Join(err, f.unlock())
 }
 
 // eachKill does the work on copies of a folder, each of which is killed at another step, and
@@ -81,7 +82,7 @@ func eachKill(t *testing.T, dir, work string, check func(t *testing.T, dir strin
 	}
 	copied := 0
 	for i, step := range steps {
-		if step == "an append is copied" {
+		if step == "an append is read" {
 			if copied++; copied != 1 && copied != 40 {
 				continue
 			}
@@ -193,7 +194,7 @@ func wantRuns(t *testing.T, got, want map[string][]string) {
 
 func wantWhole(t *testing.T, dir string) {
 	t.Helper()
-	report, err := CheckFolder(t.Context(), dir)
+	report, err := Check(t.Context(), dir)
 	if err != nil || !report.Whole() {
 		t.Errorf("the folder isn't whole: %v %v, %v", report.Damaged, report.Problems, err)
 	}

@@ -1,4 +1,4 @@
-package app
+package datafolder
 
 import (
 	"errors"
@@ -12,12 +12,12 @@ import (
 // temporaryFolderPrefix begins the names of temporary folders.
 const temporaryFolderPrefix = "beam-memory-"
 
-// OpenTemporaryFolder opens a folder that is removed when it is closed. It also
-// removes the temporary folders of processes that were killed.
-func OpenTemporaryFolder() (*DataFolder, error) {
+// OpenTemporary opens a folder that is removed when it is closed. It also removes the temporary
+// folders of processes that were killed.
+func OpenTemporary() (*Folder, error) {
 	removeStaleFolders(os.TempDir())
 	for range 10 {
-		f, err := tryOpenTemporaryFolder()
+		f, err := tryOpenTemporary()
 		if f != nil || err != nil {
 			return f, err
 		}
@@ -25,14 +25,13 @@ func OpenTemporaryFolder() (*DataFolder, error) {
 	return nil, errors.New("can't make a temporary folder: another process keeps removing it")
 }
 
-// tryOpenTemporaryFolder returns nil if another process removed the folder before
-// this one locked it.
-func tryOpenTemporaryFolder() (*DataFolder, error) {
+// tryOpenTemporary returns nil if another process removed the folder before this one locked it.
+func tryOpenTemporary() (*Folder, error) {
 	dir, err := os.MkdirTemp("", temporaryFolderPrefix)
 	if err != nil {
 		return nil, fmt.Errorf("can't make a temporary folder: %w", err)
 	}
-	f := &DataFolder{dir: dir, temporary: true, lock: newFolderLock(dir)}
+	f := &Folder{lockedFolder: newLockedFolder(dir), Temporary: true}
 	locked, err := f.lock.TryLock()
 	switch {
 	case errors.Is(err, fs.ErrNotExist), err == nil && !locked:
@@ -45,7 +44,10 @@ func tryOpenTemporaryFolder() (*DataFolder, error) {
 		f.lock.Unlock() // the folder was removed before it was locked
 		return nil, nil
 	}
-	return f.openOrRelease()
+	if err := f.prepare(); err != nil {
+		return nil, errors.Join(err, os.RemoveAll(dir), f.unlock())
+	}
+	return f, nil
 }
 
 // removeStaleFolders removes this user's temporary folders that no process has
@@ -63,10 +65,10 @@ func removeStaleFolders(temp string) {
 		if lock, err := os.Lstat(filepath.Join(dir, lockFile)); err != nil || !lock.Mode().IsRegular() {
 			continue
 		}
-		lock := newFolderLock(dir)
-		if locked, err := lock.TryLock(); err == nil && locked {
+		f := newLockedFolder(dir)
+		if locked, err := f.lock.TryLock(); err == nil && locked {
 			os.RemoveAll(dir)
-			lock.Unlock()
+			f.lock.Unlock()
 		}
 	}
 }
