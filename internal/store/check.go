@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"strings"
 
 	"github.com/photon-beam/beam/internal/runlist"
@@ -80,30 +79,21 @@ func (c *checker) checkStructure(ctx context.Context) error {
 	})
 }
 
-// storedRun is a row as it is stored.
-type storedRun struct {
-	num    int64
-	values []any
-}
-
 func (c *checker) checkRuns(ctx context.Context) error {
 	for after := int64(0); ; {
-		var page []storedRun
-		err := c.query(ctx, "SELECT num, "+valueColumns+" FROM runs WHERE num > $1 ORDER BY num LIMIT $2", func(row scanner) error {
-			r := storedRun{values: make([]any, len(columnNames(valueColumns)))}
-			err := row.Scan(append([]any{&r.num}, pointersTo(r.values)...)...)
-			page = append(page, r)
-			return err
+		var page [][]any
+		err := c.queryValues(ctx, "num, "+valueColumns+" FROM runs WHERE num > $1 ORDER BY num LIMIT $2", func(row []any) {
+			page = append(page, row)
 		}, after, pageRows)
 		if err != nil {
 			return fmt.Errorf("reading the runs after number %d: %w", after, err)
 		}
-		for _, r := range page {
+		for _, row := range page {
 			if err := ctx.Err(); err != nil || c.isClosed() {
 				return err // Close waits
 			}
-			after = r.num
-			c.checkRun(ctx, r)
+			after, _ = row[0].(int64)
+			c.checkRun(ctx, after, row[1:])
 		}
 		if len(page) == 0 {
 			return nil
@@ -112,13 +102,13 @@ func (c *checker) checkRuns(ctx context.Context) error {
 }
 
 // checkRun checks a run's row against its entries.
-func (c *checker) checkRun(ctx context.Context, stored storedRun) {
+func (c *checker) checkRun(ctx context.Context, num int64, row []any) {
 	c.Runs++
-	text, _ := stored.values[0].(string)
-	r := &liveRun{run: run{Row: runlist.Row{ID: fromText(text)}, num: stored.num}}
+	text, _ := row[0].(string)
+	r := &liveRun{run: run{Row: runlist.Row{ID: fromText(text)}, num: num}}
 	err := c.foldEntries(ctx, r)
 	if err == nil {
-		err = compareRow(stored, r)
+		err = compareRow(row, r)
 	}
 	if err != nil {
 		c.Damaged[r.ID] = err.Error()
@@ -168,18 +158,17 @@ func (c *checker) findFiles(run string, e runlog.Entry) error {
 	return err
 }
 
-// compareRow compares a row with what its entries lead to.
-func compareRow(stored storedRun, r *liveRun) error {
+// compareRow compares the values of a row with what its entries lead to.
+func compareRow(row []any, r *liveRun) error {
 	fold, err := r.fold()
 	if err != nil {
 		return err
 	}
-	last := len(stored.values) - 1
-	if raw, ok := stored.values[last].([]byte); ok {
-		stored.values[last] = reencode(raw)
+	if raw, ok := row[len(row)-1].([]byte); ok {
+		row[len(row)-1] = reencode(raw)
 	}
 	for i, want := range r.values(reencode(fold)) {
-		if got := stored.values[i]; fmt.Sprintf("%T %v", got, got) != fmt.Sprintf("%T %v", want, want) {
+		if got := row[i]; fmt.Sprintf("%T %v", got, got) != fmt.Sprintf("%T %v", want, want) {
 			return fmt.Errorf("%w: its %s is %.80q, but its entries say %.80q", runlog.ErrCorrupt, columnNames(valueColumns)[i], fmt.Sprintf("%s", got), fmt.Sprintf("%s", want))
 		}
 	}
@@ -205,6 +194,15 @@ func (c *checker) checkTables(ctx context.Context) error {
 	if len(c.Damaged) > 0 {
 		return nil
 	}
+	var owners, photons digest
+	c.sums.trim()
+	for owner, n := range c.sums.owners {
+		owners.xor(digestRow(n.row(owner)...))
+	}
+	for name, n := range c.sums.photons {
+		photons.xor(digestRow(name, n))
+	}
+	const counted = "the counts of runs and questions are wrong"
 	for _, t := range []struct {
 		columns, problem string
 		want             digest
@@ -212,22 +210,17 @@ func (c *checker) checkTables(ctx context.Context) error {
 		{"owner, asked, run, seq, restricted, called FROM asks", "the open questions are not listed as the entries say", c.asks},
 		{"who, asked, run, seq FROM audience", "it is not listed as the entries say who may answer", c.audience},
 		{"e.run, e.first FROM entries e WHERE NOT EXISTS (SELECT 1 FROM runs r WHERE r.num = e.run) AND NOT EXISTS (SELECT 1 FROM deleted d WHERE d.run = e.run)", "appends belong to no run", digest{}},
+		{"owner, " + strings.Join(countColumns, ", ") + " FROM counts WHERE " + strings.Join(countColumns, " <> 0 OR ") + " <> 0", counted, owners},
+		{"name, unfinished FROM photons WHERE unfinished <> 0", counted, photons},
 	} {
 		var got digest
-		err := c.query(ctx, "SELECT "+t.columns, func(row scanner) error {
-			list, _, _ := strings.Cut(t.columns, " FROM ")
-			values := make([]any, len(columnNames(list)))
-			err := row.Scan(pointersTo(values)...)
-			got.xor(digestRow(values...))
-			return err
-		})
-		if err != nil {
+		if err := c.queryValues(ctx, t.columns, func(row []any) { got.xor(digestRow(row...)) }); err != nil {
 			return err
 		}
 		c.compare(got, t.want, t.problem)
 	}
-	if err := c.checkCounts(ctx); err != nil || c.store.files == nil {
-		return err
+	if c.store.files == nil {
+		return nil
 	}
 	return c.query(ctx, "SELECT heads FROM meta", func(row scanner) error {
 		var heads digest
@@ -243,32 +236,21 @@ func (c *checker) compare(got, want digest, problem string) {
 	}
 }
 
-// checkCounts compares the counts with what they should be.
-func (c *checker) checkCounts(ctx context.Context) error {
-	got := newTally()
-	err := c.query(ctx, selectCounts, func(row scanner) error {
-		var owner string
-		n := new(counts)
-		err := row.Scan(n.dest(&owner)...)
-		got.owners[owner] = n
-		return err
-	})
-	if err != nil {
-		return err
-	}
-	err = c.query(ctx, "SELECT name, unfinished FROM photons", func(row scanner) error {
-		var name string
-		var n int64
-		err := row.Scan(&name, &n)
-		got.photons[name] = n
-		return err
-	})
-	got.trim()
-	c.sums.trim()
-	if err == nil && !(maps.EqualFunc(got.owners, c.sums.owners, func(a, b *counts) bool { return *a == *b }) && maps.Equal(got.photons, c.sums.photons)) {
-		c.Problems = append(c.Problems, "the counts of runs and questions are wrong")
-	}
-	return err
+// queryValues calls do with the values of each row that "SELECT columns" finds.
+func (c *checker) queryValues(ctx context.Context, columns string, do func(row []any), args ...any) error {
+	list, _, _ := strings.Cut(columns, " FROM ")
+	return c.query(ctx, "SELECT "+columns, func(row scanner) error {
+		values := make([]any, len(columnNames(list)))
+		dest := make([]any, len(values))
+		for i := range values {
+			dest[i] = &values[i]
+		}
+		if err := row.Scan(dest...); err != nil {
+			return err
+		}
+		do(values)
+		return nil
+	}, args...)
 }
 
 // checkState checks each row of small state, and whether it is all rows.

@@ -33,17 +33,22 @@ func stateIndex(s runstate.State) int {
 	return 1
 }
 
-// dest returns pointers to scan an owner's row into.
-func (c *counts) dest(owner *string) []any {
-	all := []any{owner}
+// dest returns pointers to all counts.
+func (c *counts) dest() (all []any) {
 	for i := range c {
 		all = append(all, &c[i])
 	}
 	return all
 }
 
-// selectCounts has the columns that dest returns.
-var selectCounts = "SELECT owner, " + strings.Join(countColumns, ", ") + " FROM counts"
+// row returns the values of an owner's row.
+func (c *counts) row(owner string) []any {
+	all := []any{owner}
+	for _, n := range c {
+		all = append(all, n)
+	}
+	return all
+}
 
 // A tally is what transactions add to counts, by the owners' texts, and to photons, by their
 // names' texts.
@@ -100,16 +105,12 @@ var addCounts = func() string {
 func (g *group) writeTally() error {
 	g.tally.trim()
 	for _, owner := range slices.Sorted(maps.Keys(g.tally.owners)) {
-		args := []any{owner}
-		for _, n := range g.tally.owners[owner] {
-			args = append(args, n)
-		}
-		if _, err := g.exec(g.ctx, addCounts, args...); err != nil {
+		if _, err := g.exec(addCounts, g.tally.owners[owner].row(owner)...); err != nil {
 			return err
 		}
 	}
 	for _, photon := range slices.Sorted(maps.Keys(g.tally.photons)) {
-		if _, err := g.exec(g.ctx, "INSERT INTO photons (name, unfinished) VALUES ($1, $2) ON CONFLICT (name) DO UPDATE SET unfinished = photons.unfinished + excluded.unfinished", photon, g.tally.photons[photon]); err != nil {
+		if _, err := g.exec("INSERT INTO photons (name, unfinished) VALUES ($1, $2) ON CONFLICT (name) DO UPDATE SET unfinished = photons.unfinished + excluded.unfinished", photon, g.tally.photons[photon]); err != nil {
 			return err
 		}
 	}

@@ -35,10 +35,10 @@ func (g *group) deleteRun(r *liveRun) error {
 			return err
 		}
 	}
-	if _, err := g.exec(g.ctx, "DELETE FROM runs WHERE num = $1", r.num); err != nil {
+	if _, err := g.exec("DELETE FROM runs WHERE num = $1", r.num); err != nil {
 		return err
 	}
-	if _, err := g.exec(g.ctx, "INSERT INTO deleted (run) VALUES ($1)", r.num); err != nil {
+	if _, err := g.exec("INSERT INTO deleted (run) VALUES ($1)", r.num); err != nil {
 		return err
 	}
 	g.heads.xor(r.saved.digest.of(r.ID))
@@ -64,7 +64,7 @@ const (
 func (w *writer) cleanUp() (more bool) {
 	w.gate.Lock()
 	defer w.gate.Unlock()
-	g := &group{writer: w, ctx: context.Background()}
+	g := &group{writer: w}
 	more, err := g.cleanUp()
 	if err != nil {
 		w.disconnect()
@@ -75,7 +75,7 @@ func (w *writer) cleanUp() (more bool) {
 }
 
 func (g *group) cleanUp() (more bool, err error) {
-	if err := g.connect(g.ctx); err != nil {
+	if err := g.connect(context.Background()); err != nil {
 		return false, err
 	}
 	if err := g.begin(nil); err != nil {
@@ -87,14 +87,14 @@ func (g *group) cleanUp() (more bool, err error) {
 	}
 	left := int64(cleanupEntries)
 	for _, num := range runs {
-		n, err := g.exec(g.ctx, "DELETE FROM entries WHERE run = $1 AND first IN (SELECT first FROM entries WHERE run = $1 ORDER BY first LIMIT $2)", num, left)
+		n, err := g.exec("DELETE FROM entries WHERE run = $1 AND first IN (SELECT first FROM entries WHERE run = $1 ORDER BY first LIMIT $2)", num, left)
 		if err != nil {
 			return false, err
 		}
 		if left -= n; left <= 0 {
 			break
 		}
-		if _, err := g.exec(g.ctx, "DELETE FROM deleted WHERE run = $1", num); err != nil {
+		if _, err := g.exec("DELETE FROM deleted WHERE run = $1", num); err != nil {
 			return false, err
 		}
 		g.wrote = true
@@ -107,7 +107,7 @@ func (g *group) cleanUp() (more bool, err error) {
 }
 
 func (g *group) listDeleted() (runs []int64, err error) {
-	err = g.scanRows(g.ctx, "SELECT run FROM deleted ORDER BY run LIMIT $1", func(row scanner) error {
+	err = g.scanRows(context.Background(), "SELECT run FROM deleted ORDER BY run LIMIT $1", func(row scanner) error {
 		var num int64
 		err := row.Scan(&num)
 		runs = append(runs, num)
@@ -120,9 +120,9 @@ func (g *group) listDeleted() (runs []int64, err error) {
 func (g *group) shrink() (more bool, err error) {
 	const keep = 256
 	var free int64
-	if err := g.conn.QueryRowContext(g.ctx, "PRAGMA freelist_count").Scan(&free); err != nil || free <= keep {
+	if err := g.conn.QueryRowContext(context.Background(), "PRAGMA freelist_count").Scan(&free); err != nil || free <= keep {
 		return false, err
 	}
-	_, err = g.conn.ExecContext(g.ctx, "PRAGMA incremental_vacuum(64)")
+	_, err = g.conn.ExecContext(context.Background(), "PRAGMA incremental_vacuum(64)")
 	return free-cleanupPages > keep, err
 }

@@ -136,19 +136,14 @@ func (f *files) close() (err error) {
 // prepareFiles creates a store in a folder that has none. It writes a new database, then the
 // mark, and then renames the database, so that after a crash it is known what has happened.
 func prepareFiles(ctx context.Context, dir string) error {
-	hasDB, err := exists(filepath.Join(dir, dbFile))
-	if err != nil {
-		return err
+	var found [3]bool
+	for i, name := range []string{dbFile, markFile, newFile} {
+		var err error
+		if found[i], err = exists(filepath.Join(dir, name)); err != nil {
+			return err
+		}
 	}
-	hasMark, err := exists(filepath.Join(dir, markFile))
-	if err != nil {
-		return err
-	}
-	created := filepath.Join(dir, newFile)
-	hasNew, err := exists(created)
-	if err != nil {
-		return err
-	}
+	hasDB, hasMark, hasNew, created := found[0], found[1], found[2], filepath.Join(dir, newFile)
 	switch {
 	case hasDB && hasMark:
 		return nil
@@ -178,9 +173,17 @@ func exists(path string) (bool, error) {
 	return err == nil, err
 }
 
-// createDatabase writes a new database and its mark.
+// createDatabase writes a new database, in the place of what an earlier attempt has left, and its
+// mark.
 func createDatabase(ctx context.Context, path, markPath string) error {
-	if err := createEmpty(path); err != nil {
+	if err := errors.Join(removeSide(path), removeFile(path)); err != nil {
+		return err
+	}
+	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	if err := file.Close(); err != nil {
 		return err
 	}
 	db, err := openSQLite(path, 1, "auto_vacuum=incremental")
@@ -191,19 +194,7 @@ func createDatabase(ctx context.Context, path, markPath string) error {
 	if err := errors.Join(explainSQLite(err), db.Close(), removeSide(path), atomicfile.SyncDir(filepath.Dir(path))); err != nil {
 		return err
 	}
-	return createMark(markPath, id, 1)
-}
-
-// createEmpty creates a file for a database in the place of what an earlier attempt has left.
-func createEmpty(path string) error {
-	if err := errors.Join(removeSide(path), removeFile(path)); err != nil {
-		return err
-	}
-	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
-	if err != nil {
-		return err
-	}
-	return file.Close()
+	return createMark(markPath, id)
 }
 
 // removeSide removes the files beside a database that is closed and has no transactions in them.

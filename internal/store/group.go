@@ -14,7 +14,6 @@ import (
 // A group is a transaction of the writer.
 type group struct {
 	*writer
-	ctx        context.Context
 	changed    []*liveRun // in the order of their first change
 	tally      tally
 	published  []func()
@@ -57,7 +56,7 @@ func (r *liveRun) now() *savedRun {
 
 // do does the requests and commits.
 func (g *group) do(requests []*request) error {
-	if err := g.connect(g.ctx); err != nil {
+	if err := g.connect(context.Background()); err != nil {
 		return err
 	}
 	if len(g.rows) > maxRows {
@@ -100,18 +99,18 @@ func (g *group) begin(requests []*request) error {
 		if g.sync {
 			mode = "FULL"
 		}
-		if _, err := g.exec(g.ctx, "PRAGMA synchronous="+mode); err != nil {
+		if _, err := g.exec("PRAGMA synchronous=" + mode); err != nil {
 			return err
 		}
 		g.synced = g.sync
 	}
-	_, err := g.exec(g.ctx, g.store.dialect.begin)
+	_, err := g.exec(g.store.dialect.begin)
 	return err
 }
 
 func (g *group) commit() error {
 	if !g.wrote {
-		_, err := g.exec(g.ctx, "ROLLBACK")
+		_, err := g.exec("ROLLBACK")
 		return err
 	}
 	if err := g.writeTally(); err != nil {
@@ -119,12 +118,12 @@ func (g *group) commit() error {
 	}
 	commits := g.commits.Load() + 1
 	if g.store.files != nil {
-		if _, err := g.exec(g.ctx, "UPDATE meta SET commits = $1, heads = $2, state = $3", commits, g.heads[:], g.values.digest[:]); err != nil {
+		if _, err := g.exec("UPDATE meta SET commits = $1, heads = $2, state = $3", commits, g.heads[:], g.values.digest[:]); err != nil {
 			return err
 		}
 	}
 	g.committing = true
-	if _, err := g.exec(g.ctx, "COMMIT"); err != nil {
+	if _, err := g.exec("COMMIT"); err != nil {
 		return err
 	}
 	g.commits.Store(commits)
@@ -140,7 +139,7 @@ func (g *group) load(id string) (*liveRun, error) {
 		return r, nil
 	}
 	r := &liveRun{}
-	err := g.queryRow(g.ctx, "SELECT "+runColumns+" FROM runs r WHERE r.id = $1", func(row scanner) error {
+	err := g.queryRow("SELECT "+runColumns+" FROM runs r WHERE r.id = $1", func(row scanner) error {
 		found, d, err := scanRun(row)
 		if err == nil {
 			r.run, r.digest = *found, d
@@ -187,20 +186,6 @@ func (g *group) append(q *request) (last uint64, failed, err error) {
 	return r.Last, nil, nil
 }
 
-// loadBlob returns an entry with its data, if that can be read.
-func (s *Store) loadBlob(run string, e runlog.Entry) runlog.Entry {
-	if e.Blob == "" || s.options.Blobs == nil {
-		return e
-	}
-	data, err := s.options.Blobs.Load(run, e.Blob)
-	if err != nil {
-		s.logger.Error("reading the data of an entry", "run", run, "entry", e.Seq, "err", err)
-		return e
-	}
-	e.Data = data
-	return e
-}
-
 // flush writes the rows of a run. If another process was faster, its appends fail.
 func (g *group) flush(r *liveRun) error {
 	if len(r.appends) == 0 {
@@ -222,7 +207,7 @@ func (g *group) flush(r *liveRun) error {
 	for _, q := range r.appends {
 		first, n := q.entries[0].Seq, len(q.entries)
 		d = chain(d, r.ID, first, n, q.dataSum)
-		if _, err := g.exec(g.ctx, "INSERT INTO entries (run, first, n, token, digest, data) VALUES ($1, $2, $3, $4, $5, $6)", r.num, first, n, q.token, d[:], q.data); err != nil {
+		if _, err := g.exec("INSERT INTO entries (run, first, n, token, digest, data) VALUES ($1, $2, $3, $4, $5, $6)", r.num, first, n, q.token, d[:], q.data); err != nil {
 			return err
 		}
 		g.published = append(g.published, func() { g.store.hub.publish(r.ID, q) })
@@ -254,17 +239,17 @@ func (g *group) writeRun(r *liveRun) (bool, error) {
 	c := r.columns()
 	switch {
 	case r.saved == nil:
-		err := g.queryRow(g.ctx, insertRun, func(row scanner) error { return row.Scan(&r.num) }, r.values(fold)...)
+		err := g.queryRow(insertRun, func(row scanner) error { return row.Scan(&r.num) }, r.values(fold)...)
 		if errors.Is(err, sql.ErrNoRows) {
 			return false, nil
 		}
 		return err == nil, err
 	case c == r.saved.columns: // no index changes
-		n, err := g.exec(g.ctx, "UPDATE runs SET epoch = $1, head = $2, digest = $3, bytes = $4, fold = $5 WHERE num = $6 AND head = $7",
+		n, err := g.exec("UPDATE runs SET epoch = $1, head = $2, digest = $3, bytes = $4, fold = $5 WHERE num = $6 AND head = $7",
 			r.Epoch, r.Last, r.digest[:], r.Bytes, fold, r.num, r.saved.head)
 		return n > 0, err
 	}
-	n, err := g.exec(g.ctx, `UPDATE runs SET owner = $1, started = $2, state = $3, ended = $4, due = $5, work = $6, queued = $7,
+	n, err := g.exec(`UPDATE runs SET owner = $1, started = $2, state = $3, ended = $4, due = $5, work = $6, queued = $7,
 		epoch = $8, head = $9, digest = $10, bytes = $11, fold = $12 WHERE num = $13 AND head = $14`,
 		c.owner, c.started, string(c.state), c.ended, c.due, toInt(c.work), toInt(c.queued),
 		r.Epoch, r.Last, r.digest[:], r.Bytes, fold, r.num, r.saved.head)
@@ -281,11 +266,11 @@ func (g *group) failAppends(r *liveRun) error {
 	}
 	failed := error(runlog.ErrNotFound)
 	if now == nil && r.saved == nil {
-		first, err := g.findByIdempotency(r)
-		if err != nil {
+		first := ""
+		if err := g.queryRow(selectByIdempotency, func(row scanner) error { return row.Scan(&first) }, r.idempotency()); err != nil {
 			return err
 		}
-		failed = &DuplicateStartError{first}
+		failed = &DuplicateStartError{fromText(first)}
 	}
 	for _, q := range r.appends {
 		q.last, q.err = 0, failed
@@ -295,11 +280,6 @@ func (g *group) failAppends(r *liveRun) error {
 	}
 	r.appends = nil
 	return nil
-}
-
-func (g *group) findByIdempotency(r *liveRun) (id string, err error) {
-	err = g.queryRow(g.ctx, "SELECT id FROM runs WHERE idem = $1", func(row scanner) error { return row.Scan(&id) }, r.idempotency())
-	return fromText(id), err
 }
 
 // writeAsks writes the rows of questions that were opened, settled, put to a model, or got
@@ -334,10 +314,10 @@ func isCalled(a *runstate.Ask) int64 { return toInt(a.Call > 0) }
 
 func (g *group) insertAsk(r *liveRun, owner string, a *runstate.Ask) error {
 	asked := toNanos(a.AskedAt)
-	_, err := g.exec(g.ctx, "INSERT INTO asks (owner, asked, run, seq, restricted, called) VALUES ($1, $2, $3, $4, $5, $6)", owner, asked, r.num, a.Seq, toInt(a.Audience != nil), isCalled(a))
+	_, err := g.exec("INSERT INTO asks (owner, asked, run, seq, restricted, called) VALUES ($1, $2, $3, $4, $5, $6)", owner, asked, r.num, a.Seq, toInt(a.Audience != nil), isCalled(a))
 	for _, who := range namedBy(a.Audience) {
 		if err == nil {
-			_, err = g.exec(g.ctx, "INSERT INTO audience (who, asked, run, seq) VALUES ($1, $2, $3, $4)", who, asked, r.num, a.Seq)
+			_, err = g.exec("INSERT INTO audience (who, asked, run, seq) VALUES ($1, $2, $3, $4)", who, asked, r.num, a.Seq)
 		}
 	}
 	return err
@@ -345,10 +325,10 @@ func (g *group) insertAsk(r *liveRun, owner string, a *runstate.Ask) error {
 
 func (g *group) deleteAsk(r *liveRun, owner string, a *runstate.Ask) error {
 	asked := toNanos(a.AskedAt)
-	_, err := g.exec(g.ctx, "DELETE FROM asks WHERE owner = $1 AND asked = $2 AND run = $3 AND seq = $4", owner, asked, r.num, a.Seq)
+	_, err := g.exec("DELETE FROM asks WHERE owner = $1 AND asked = $2 AND run = $3 AND seq = $4", owner, asked, r.num, a.Seq)
 	for _, who := range namedBy(a.Audience) {
 		if err == nil {
-			_, err = g.exec(g.ctx, "DELETE FROM audience WHERE who = $1 AND asked = $2 AND run = $3 AND seq = $4", who, asked, r.num, a.Seq)
+			_, err = g.exec("DELETE FROM audience WHERE who = $1 AND asked = $2 AND run = $3 AND seq = $4", who, asked, r.num, a.Seq)
 		}
 	}
 	return err

@@ -28,16 +28,12 @@ func (l lists) Row(ctx context.Context, run string) (*runlist.Row, error) {
 }
 
 // FindStarted implements [runlist.Rows].
-func (l lists) FindStarted(ctx context.Context, by, key string) (string, error) {
-	row, err := l.oneRun(ctx, "SELECT "+runColumns+" FROM runs r WHERE r.idem = $1", idempotency(by, key))
-	if errors.Is(err, runlog.ErrNotFound) {
-		return "", nil
-	}
-	if err != nil {
-		return "", err
-	}
-	return row.ID, nil
+func (l lists) FindStarted(ctx context.Context, by, key string) (run string, err error) {
+	err = l.query(ctx, selectByIdempotency, func(row scanner) error { return row.Scan(&run) }, idempotency(by, key))
+	return fromText(run), err
 }
+
+const selectByIdempotency = "SELECT id FROM runs WHERE idem = $1"
 
 // FirstOf implements [runlist.Rows].
 func (l lists) FirstOf(ctx context.Context, photon, key string) (*runlist.Row, error) {
@@ -48,15 +44,15 @@ func (l lists) FirstOf(ctx context.Context, photon, key string) (*runlist.Row, e
 	return row, err
 }
 
-func (l lists) oneRun(ctx context.Context, query string, args ...any) (*runlist.Row, error) {
-	rows, err := l.listRuns(ctx, query, args...)
-	if err == nil && len(rows) == 0 {
-		err = runlog.ErrNotFound
-	}
-	if err != nil {
-		return nil, err
-	}
-	return rows[0], nil
+func (l lists) oneRun(ctx context.Context, query string, args ...any) (found *runlist.Row, err error) {
+	err = l.queryOne(ctx, query, func(row scanner) error {
+		r, _, err := scanRun(row)
+		if err == nil {
+			found = &r.Row
+		}
+		return err
+	}, args...)
+	return found, err
 }
 
 func (l lists) listRuns(ctx context.Context, query string, args ...any) (rows []*runlist.Row, err error) {
@@ -214,8 +210,8 @@ func (l lists) readCounts(ctx context.Context, owner string) (c counts, err erro
 	if owner = toText(owner); owner == "" {
 		owner = everyone
 	}
-	var text string
-	err = l.query(ctx, selectCounts+" WHERE owner = $1", func(row scanner) error { return row.Scan(c.dest(&text)...) }, owner)
+	query := "SELECT " + strings.Join(countColumns, ", ") + " FROM counts WHERE owner = $1"
+	err = l.query(ctx, query, func(row scanner) error { return row.Scan(c.dest()...) }, owner)
 	return c, err
 }
 

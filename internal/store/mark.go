@@ -2,7 +2,6 @@ package store
 
 import (
 	"bytes"
-	"context"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -10,10 +9,8 @@ import (
 	"io"
 	"os"
 	"sync"
-	"time"
 
 	"github.com/photon-beam/beam/internal/atomicfile"
-	"github.com/photon-beam/beam/internal/diskspace"
 	"github.com/photon-beam/beam/internal/runlog"
 )
 
@@ -48,11 +45,11 @@ func decodeMark(buf []byte) (id []byte, commits int64, ok bool) {
 	return buf[len(markMagic) : markSize-12], int64(binary.BigEndian.Uint64(buf[markSize-12:])), true
 }
 
-// createMark writes a mark, both of its copies.
-func createMark(path string, id []byte, commits int64) error {
+// createMark writes the mark of a database with one commit, both of its copies.
+func createMark(path string, id []byte) error {
 	content := make([]byte, markSector+markSize)
-	copy(content, encodeMark(id, commits))
-	copy(content[markSector:], encodeMark(id, commits))
+	copy(content, encodeMark(id, 1))
+	copy(content[markSector:], encodeMark(id, 1))
 	return atomicfile.Write(path, content)
 }
 
@@ -125,54 +122,4 @@ func (f *files) committed(commits int64, synced bool, bytes int) {
 	}
 	f.unsynced.Store(0) // the sync covers all before
 	_ = f.mark.advance(commits)
-}
-
-// syncPeriodically syncs what was committed without.
-func (s *Store) syncPeriodically() {
-	tick := time.NewTicker(s.options.SyncInterval)
-	defer tick.Stop()
-	for {
-		select {
-		case <-s.closing:
-			<-s.writerDone
-			_ = s.syncNow() // it is logged, and said at each append
-			return
-		case <-tick.C:
-			_ = s.syncNow() // it is logged, and said at each append
-		}
-	}
-}
-
-// Sync implements [runlog.Log].
-func (s *Store) Sync(context.Context) error {
-	if s.files == nil {
-		return nil // each commit is synced
-	}
-	return s.syncNow()
-}
-
-// syncNow syncs what was committed without. One that is called meanwhile waits for it.
-func (s *Store) syncNow() error {
-	f := s.files
-	f.syncing.Lock()
-	defer f.syncing.Unlock()
-	commits := f.unsynced.Swap(0)
-	if commits == 0 {
-		return nil
-	}
-	err := f.wal.Sync()
-	if err == nil {
-		err = f.mark.advance(commits)
-	}
-	if err != nil {
-		f.unsynced.CompareAndSwap(0, commits)
-		err = fmt.Errorf("%w: syncing: %w", runlog.ErrUnavailable, diskspace.WrapDiskFull(err))
-		s.failure.Store(&err)
-		s.logger.Error("syncing the store", "err", err)
-		f.syncFailed = true
-	} else if f.syncFailed {
-		f.syncFailed = false
-		s.failure.Store(nil)
-	}
-	return err
 }

@@ -53,7 +53,7 @@ func TestStatementsUseIndexes(t *testing.T) {
 	}
 	_, _ = s.CountAsks(ctx, time.Now())
 	_, _ = s.CountPhotons(ctx)
-	_, _ = s.isGone(ctx, 1)
+	_ = s.newCursor("r", head{num: 1}, 0).checkGone(ctx, runlog.ErrCorrupt)
 	for _, c := range []smallstate.Change{{New: []byte("1")}, {Old: []byte("1"), New: []byte("2")}, {Old: []byte("2")}} {
 		c.Bucket, c.Key = "b", "k"
 		if applied, err := s.State().Apply(ctx, c); !applied || err != nil {

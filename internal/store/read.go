@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"slices"
 
 	"github.com/photon-beam/beam/internal/runlog"
 )
@@ -18,22 +19,8 @@ type head struct {
 
 // findHead returns where a run ends now. The error is [runlog.ErrNotFound] if it doesn't exist.
 func (s *Store) findHead(ctx context.Context, run string) (h head, err error) {
-	found := false
-	err = s.query(ctx, "SELECT num, head, digest FROM runs WHERE id = $1", func(row scanner) error {
-		found = true
-		return row.Scan(&h.num, &h.last, &h.digest)
-	}, toText(run))
-	if err == nil && !found {
-		err = runlog.ErrNotFound
-	}
+	err = s.queryOne(ctx, "SELECT num, head, digest FROM runs WHERE id = $1", func(row scanner) error { return row.Scan(&h.num, &h.last, &h.digest) }, toText(run))
 	return h, err
-}
-
-// isGone reports whether a run has been deleted, even if it has started again.
-func (s *Store) isGone(ctx context.Context, num int64) (gone bool, err error) {
-	gone = true
-	err = s.query(ctx, "SELECT num FROM runs WHERE num = $1", func(scanner) error { gone = false; return nil }, num)
-	return gone, err
 }
 
 // A cursor reads the entries of a run in pages. It checks their chain.
@@ -97,12 +84,14 @@ func (c *cursor) next(ctx context.Context) (entries []runlog.Entry, err error) {
 	return entries, nil
 }
 
-// checkGone returns nil instead of an error that is due to the run's deletion.
+// checkGone returns nil instead of an error that is due to the run's deletion, even if it has
+// started again.
 func (c *cursor) checkGone(ctx context.Context, err error) error {
 	if !errors.Is(err, runlog.ErrCorrupt) {
 		return err
 	}
-	if gone, goneErr := c.store.isGone(ctx, c.head.num); goneErr != nil || !gone {
+	found := c.store.queryOne(ctx, "SELECT num FROM runs WHERE num = $1", func(scanner) error { return nil }, c.head.num)
+	if !errors.Is(found, runlog.ErrNotFound) {
 		return err
 	}
 	c.after = c.head.last
@@ -133,13 +122,11 @@ func (s *Store) readUpTo(ctx context.Context, run string, h head, after uint64, 
 			yield(nil, err)
 			return after, false
 		}
-		for len(entries) > 0 {
-			n := min(len(entries), runlog.MaxBatchEntries)
-			after = entries[n-1].Seq
-			if !yield(entries[:n:n], nil) {
+		for batch := range slices.Chunk(entries, runlog.MaxBatchEntries) {
+			after = batch[len(batch)-1].Seq
+			if !yield(batch, nil) {
 				return after, false
 			}
-			entries = entries[n:]
 			if err := ctx.Err(); err != nil {
 				yield(nil, err)
 				return after, false

@@ -5,6 +5,8 @@ import (
 	"database/sql"
 	"errors"
 	"sync"
+
+	"github.com/photon-beam/beam/internal/runlog"
 )
 
 // statements are prepared once each, on a database or on one of its connections.
@@ -80,6 +82,20 @@ func (r *reader) query(ctx context.Context, query string, scan func(scanner) err
 	return r.fail(ctx, r.scanRows(ctx, query, scan, args))
 }
 
+// queryOne scans the only row that a query finds. The error is [runlog.ErrNotFound] if there is
+// none.
+func (r *reader) queryOne(ctx context.Context, query string, scan func(scanner) error, args ...any) error {
+	found := false
+	err := r.query(ctx, query, func(row scanner) error {
+		found = true
+		return scan(row)
+	}, args...)
+	if err == nil && !found {
+		return runlog.ErrNotFound
+	}
+	return err
+}
+
 // fail returns [ErrClosed] or ctx's error if that has caused the database's, and otherwise what
 // the database's means.
 func (r *reader) fail(ctx context.Context, err error) error {
@@ -101,13 +117,4 @@ func (r *reader) isClosed() bool {
 	default:
 		return false
 	}
-}
-
-// pointersTo returns a pointer to each value, to scan it.
-func pointersTo(values []any) []any {
-	all := make([]any, len(values))
-	for i := range values {
-		all[i] = &values[i]
-	}
-	return all
 }

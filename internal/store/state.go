@@ -130,7 +130,7 @@ func (g *group) applyChanges(q *request) error {
 
 // readState returns a row, without a value if there is none.
 func (w *writer) readState(bucket, key string) (r stateRow, err error) {
-	err = w.queryRow(context.Background(), valueOfState, r.scan, toText(bucket), toText(key))
+	err = w.queryRow(valueOfState, r.scan, toText(bucket), toText(key))
 	if errors.Is(err, sql.ErrNoRows) {
 		return stateRow{bucket: toText(bucket), key: toText(key)}, nil
 	}
@@ -144,11 +144,11 @@ func (g *group) writeState(r stateRow, value []byte) (err error) {
 	case bytes.Equal(r.value, value):
 		return nil
 	case len(r.value) == 0:
-		n, err = g.exec(g.ctx, "INSERT INTO state (bucket, key, value, digest) VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING", r.bucket, r.key, value, d[:])
+		n, err = g.exec("INSERT INTO state (bucket, key, value, digest) VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING", r.bucket, r.key, value, d[:])
 	case len(value) == 0:
-		n, err = g.exec(g.ctx, "DELETE FROM state WHERE bucket = $1 AND key = $2 AND digest = $3", r.bucket, r.key, r.digest[:])
+		n, err = g.exec("DELETE FROM state WHERE bucket = $1 AND key = $2 AND digest = $3", r.bucket, r.key, r.digest[:])
 	default:
-		n, err = g.exec(g.ctx, "UPDATE state SET value = $1, digest = $2 WHERE bucket = $3 AND key = $4 AND digest = $5", value, d[:], r.bucket, r.key, r.digest[:])
+		n, err = g.exec("UPDATE state SET value = $1, digest = $2 WHERE bucket = $3 AND key = $4 AND digest = $5", value, d[:], r.bucket, r.key, r.digest[:])
 	}
 	switch {
 	case err != nil:

@@ -185,3 +185,30 @@ func (s *Store) Err() error {
 
 // Commits returns how many transactions there were that changed something.
 func (s *Store) Commits() int64 { return s.writer.commits.Load() }
+
+// loadBlob returns an entry with its data, if that can be read.
+func (s *Store) loadBlob(run string, e runlog.Entry) runlog.Entry {
+	if e.Blob == "" || s.options.Blobs == nil {
+		return e
+	}
+	data, err := s.options.Blobs.Load(run, e.Blob)
+	if err != nil {
+		s.logger.Error("reading the data of an entry", "run", run, "entry", e.Seq, "err", err)
+		return e
+	}
+	e.Data = data
+	return e
+}
+
+// explain returns the error of a transaction. SQLite has codes for steps that fail because the
+// disk is full, such as making the shared memory larger, that don't say so.
+func (s *Store) explain(err error) error {
+	err = s.dialect.explain(err)
+	if s.disk == nil || errors.Is(err, runlog.ErrCorrupt) || errors.Is(err, runlog.ErrDiskFull) {
+		return err
+	}
+	if full := s.disk.CheckFree(); errors.Is(full, runlog.ErrDiskFull) {
+		return fmt.Errorf("%w: %w", full, err)
+	}
+	return err
+}

@@ -174,7 +174,7 @@ func (w *writer) finish(requests []*request, err error) {
 
 // tryGroup does requests in a transaction, and notes whether that failed.
 func (w *writer) tryGroup(requests []*request) error {
-	g := &group{writer: w, ctx: context.Background(), tally: newTally()}
+	g := &group{writer: w, tally: newTally()}
 	err := g.do(requests)
 	if err == nil {
 		w.store.failure.Store(nil)
@@ -202,19 +202,6 @@ func (w *writer) tryGroup(requests []*request) error {
 		err = fmt.Errorf("%w: %w", runlog.ErrUnavailable, err)
 	}
 	w.store.failure.Store(&err)
-	return err
-}
-
-// explain returns the error of a transaction. SQLite has codes for steps that fail because the
-// disk is full, such as making the shared memory larger, that don't say so.
-func (s *Store) explain(err error) error {
-	err = s.dialect.explain(err)
-	if s.disk == nil || errors.Is(err, runlog.ErrCorrupt) || errors.Is(err, runlog.ErrDiskFull) {
-		return err
-	}
-	if full := s.disk.CheckFree(); errors.Is(full, runlog.ErrDiskFull) {
-		return fmt.Errorf("%w: %w", full, err)
-	}
 	return err
 }
 
@@ -256,8 +243,8 @@ func (w *writer) findCommitted(requests []*request, number int64) (bool, error) 
 }
 
 // exec executes a statement and returns how many rows it changed.
-func (w *writer) exec(ctx context.Context, query string, args ...any) (int64, error) {
-	s, err := w.prepare(ctx, query)
+func (w *writer) exec(query string, args ...any) (int64, error) {
+	s, err := w.prepare(context.Background(), query)
 	if err != nil {
 		return 0, err
 	}
@@ -266,7 +253,7 @@ func (w *writer) exec(ctx context.Context, query string, args ...any) (int64, er
 			return 0, err
 		}
 	}
-	res, err := s.ExecContext(ctx, args...)
+	res, err := s.Exec(args...)
 	if err == nil && w.fault != nil {
 		err = w.fault(query, true)
 	}
@@ -277,10 +264,10 @@ func (w *writer) exec(ctx context.Context, query string, args ...any) (int64, er
 }
 
 // queryRow executes a query for one row and scans it.
-func (w *writer) queryRow(ctx context.Context, query string, scan func(scanner) error, args ...any) error {
-	s, err := w.prepare(ctx, query)
+func (w *writer) queryRow(query string, scan func(scanner) error, args ...any) error {
+	s, err := w.prepare(context.Background(), query)
 	if err != nil {
 		return err
 	}
-	return scan(s.QueryRowContext(ctx, args...))
+	return scan(s.QueryRow(args...))
 }
