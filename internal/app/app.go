@@ -234,7 +234,7 @@ func (a *App) startEngine(ctx context.Context, c Config, models *llm.Models) err
 	if base, ok := c.Site.Base(); ok {
 		a.baseURL.set(string(base))
 	}
-	if a.notices, err = a.newNotices(c); err != nil {
+	if a.notices, err = newNotices(c, a.engine, a.store.State, &a.baseURL); err != nil {
 		return err
 	}
 	if err := a.engine.Recover(ctx); err != nil {

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"path/filepath"
 
@@ -97,7 +96,7 @@ func (f *lockedFolder) eachFile(ctx context.Context, do func(run, digest string,
 			if err != nil {
 				return err
 			}
-			err := f.verifyFile(run, b.Digest)
+			err := f.Blobs.Verify(run, b.Digest)
 			name := filepath.Join(blobFolder, run, b.Digest)
 			if errors.Is(err, fs.ErrPermission) {
 				return fmt.Errorf("%s can't be read: %w", name, err)
@@ -109,13 +108,4 @@ func (f *lockedFolder) eachFile(ctx context.Context, do func(run, digest string,
 		}
 	}
 	return nil
-}
-
-func (f *lockedFolder) verifyFile(run, digest string) error {
-	file, err := f.Blobs.OpenVerified(run, digest, func(reason error) error { return reason })
-	if err != nil {
-		return err
-	}
-	_, err = io.Copy(io.Discard, file)
-	return errors.Join(err, file.Close())
 }

@@ -56,6 +56,7 @@ func (s *statements) scanRows(ctx context.Context, query string, scan func(scann
 	if err != nil {
 		return err
 	}
+	defer rows.Close() // SQLite may panic when it reads what is damaged
 	for err == nil && rows.Next() {
 		err = scan(rows)
 	}
