@@ -9,7 +9,7 @@ import (
 
 	"github.com/photon-beam/beam/internal/runlog"
 	"github.com/photon-beam/beam/internal/smallstate"
-	"github.com/photon-beam/beam/internal/store"
+	"github.com/photon-beam/beam/internal/store/sqlite"
 	"github.com/photon-beam/beam/web/identity"
 )
 
@@ -50,7 +50,7 @@ func (l *layout) reach(step string) {
 
 // hasStore reports whether the folder has a file of a store.
 func (l *layout) hasStore() (bool, error) {
-	for _, name := range store.Files() {
+	for _, name := range sqlite.FileNames() {
 		if found, err := exists(l.path(name)); found || err != nil {
 			return found, err
 		}

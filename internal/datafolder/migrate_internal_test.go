@@ -20,6 +20,7 @@ import (
 	"github.com/photon-beam/beam/internal/programtest"
 	"github.com/photon-beam/beam/internal/runlog"
 	"github.com/photon-beam/beam/internal/store"
+	"github.com/photon-beam/beam/internal/store/sqlite"
 )
 
 // Variables of a process that is killed at a step of a migration, an undo, or a repair.
@@ -218,7 +219,7 @@ func TestMigrationKilled(t *testing.T) {
 				if now := programtest.FileDigests(t, filepath.Join(dir, logFolder)); !maps.Equal(now, digests) {
 					t.Error("the log isn't what it was")
 				}
-				for _, name := range append(store.Files(), migratedFile, newStoreFolder, replacementFolder) {
+				for _, name := range append(sqlite.FileNames(), migratedFile, newStoreFolder, replacementFolder) {
 					if _, err := os.Stat(filepath.Join(dir, name)); err == nil {
 						t.Errorf("%s is left", name)
 					}

@@ -15,6 +15,7 @@ import (
 	"github.com/photon-beam/beam/internal/oldlog"
 	"github.com/photon-beam/beam/internal/runlog"
 	"github.com/photon-beam/beam/internal/store"
+	"github.com/photon-beam/beam/internal/store/sqlite"
 )
 
 // salvageFolder has a copy of a damaged store while it is read.
@@ -67,7 +68,7 @@ func newRepairer(f *lockedFolder, logger *slog.Logger) *repairer {
 func (r *repairer) repair(ctx context.Context, apply bool) error {
 	has, err := r.hasStore()
 	if err == nil && has {
-		err = store.CopyFiles(r.Dir, r.path(salvageFolder)) // so that nothing changes
+		err = sqlite.CopyFiles(r.Dir, r.path(salvageFolder)) // so that nothing changes
 	}
 	if err != nil {
 		return err

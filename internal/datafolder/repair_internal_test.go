@@ -19,6 +19,7 @@ import (
 	"github.com/photon-beam/beam/internal/runlog"
 	"github.com/photon-beam/beam/internal/runstate"
 	"github.com/photon-beam/beam/internal/store"
+	"github.com/photon-beam/beam/internal/store/sqlite"
 )
 
 func repair(t *testing.T, dir string, apply bool) RepairReport {
@@ -306,7 +307,7 @@ func TestMissingFile(t *testing.T) {
 // A folder that has files of runs, and no runs, is refused.
 func TestRunsGone(t *testing.T) {
 	dir := migratedFolder(t)
-	for _, name := range append(store.Files(), logFolder) {
+	for _, name := range append(sqlite.FileNames(), logFolder) {
 		if err := os.RemoveAll(filepath.Join(dir, name)); err != nil {
 			t.Fatal(err)
 		}

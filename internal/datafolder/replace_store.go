@@ -10,6 +10,7 @@ import (
 
 	"github.com/photon-beam/beam/internal/atomicfile"
 	"github.com/photon-beam/beam/internal/store"
+	"github.com/photon-beam/beam/internal/store/sqlite"
 )
 
 // A store that takes the place of an earlier version's log, or of a damaged store, is written
@@ -84,7 +85,7 @@ func (f *lockedFolder) moveFiles(from, to string) error {
 	if err := atomicfile.MakeDir(to); err != nil {
 		return err
 	}
-	for _, name := range store.Files() {
+	for _, name := range sqlite.FileNames() {
 		if err := moveFile(filepath.Join(from, name), filepath.Join(to, name)); err != nil {
 			return err
 		}

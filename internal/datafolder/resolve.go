@@ -5,7 +5,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/photon-beam/beam/internal/store"
+	"github.com/photon-beam/beam/internal/store/sqlite"
 )
 
 // Resolve returns dir, or the user's own data folder if dir is empty: it is below the folder
@@ -37,4 +37,4 @@ func Require(dir string) error {
 }
 
 // ownFiles are files of which a data folder has one.
-var ownFiles = append([]string{sealFile, oldKeysFile}, store.Files()...)
+var ownFiles = append([]string{sealFile, oldKeysFile}, sqlite.FileNames()...)

@@ -13,6 +13,7 @@ import (
 	"github.com/photon-beam/beam/internal/runlog"
 	"github.com/photon-beam/beam/internal/smallstate"
 	"github.com/photon-beam/beam/internal/store"
+	"github.com/photon-beam/beam/internal/store/sqlite"
 )
 
 // restoreMarkFile is the name of a file in a folder that is being restored. A
@@ -133,7 +134,7 @@ func (f *lockedFolder) unmarkRestored() error {
 
 // removeRestored removes everything that a failed restore created, the mark last.
 func (f *lockedFolder) removeRestored() (err error) {
-	for _, name := range append(store.Files(), blobFolder, secretKeysFolder, sealFile) {
+	for _, name := range append(sqlite.FileNames(), blobFolder, secretKeysFolder, sealFile) {
 		err = errors.Join(err, os.RemoveAll(f.path(name)))
 	}
 	if err != nil {

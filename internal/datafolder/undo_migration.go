@@ -12,6 +12,7 @@ import (
 	"github.com/photon-beam/beam/internal/atomicfile"
 	"github.com/photon-beam/beam/internal/oldlog"
 	"github.com/photon-beam/beam/internal/store"
+	"github.com/photon-beam/beam/internal/store/sqlite"
 )
 
 // ErrNotMigrated is returned if nothing is to be undone by [UndoMigration].
@@ -75,7 +76,7 @@ func (f *lockedFolder) finishUndo() error {
 	if state, err := f.migrationState(); err != nil || state != undoing {
 		return err
 	}
-	for _, name := range store.Files() {
+	for _, name := range sqlite.FileNames() {
 		if err := os.RemoveAll(f.path(name)); err != nil {
 			return err
 		}

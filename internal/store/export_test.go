@@ -20,7 +20,7 @@ func OpenPostgres(ctx context.Context, dsn string) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	readers.SetMaxOpenConns(maxReaders)
+	readers.SetMaxOpenConns(4)
 	s, err := open(ctx, Options{}, &postgresDialect, db, readers, nil)
 	if err != nil {
 		return nil, errors.Join(err, db.Close(), readers.Close())
@@ -33,8 +33,7 @@ func OpenPostgres(ctx context.Context, dsn string) (*Store, error) {
 func Checkpoint(s *Store) error {
 	s.writer.gate.Lock()
 	defer s.writer.gate.Unlock()
-	_, err := s.files.copyWAL("passive")
-	return err
+	return s.files.Checkpoint(func() {}, func() {})
 }
 
 // SetFormat sets the version of the format.

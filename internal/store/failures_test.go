@@ -15,6 +15,7 @@ import (
 	"github.com/photon-beam/beam/internal/programtest"
 	"github.com/photon-beam/beam/internal/runlog"
 	"github.com/photon-beam/beam/internal/store"
+	"github.com/photon-beam/beam/internal/store/sqlite"
 )
 
 // A file that isn't readable is said to be that, not damaged.
@@ -34,7 +35,7 @@ func TestPermissionDenied(t *testing.T) {
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
-	for _, file := range store.Files() {
+	for _, file := range sqlite.FileNames() {
 		path := filepath.Join(dir, file)
 		if err := os.Chmod(path, 0); errors.Is(err, fs.ErrNotExist) {
 			continue

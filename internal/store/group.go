@@ -128,7 +128,7 @@ func (g *group) commit() error {
 	}
 	g.commits.Store(commits)
 	if g.store.files != nil {
-		g.store.files.committed(commits, g.sync, g.bytes)
+		g.store.files.Committed(commits, g.sync, g.bytes)
 	}
 	return nil
 }

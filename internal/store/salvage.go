@@ -6,17 +6,14 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"io"
-	"io/fs"
 	"iter"
 	"maps"
 	"os"
-	"path/filepath"
 	"slices"
 
-	"github.com/photon-beam/beam/internal/atomicfile"
 	"github.com/photon-beam/beam/internal/runlog"
 	"github.com/photon-beam/beam/internal/smallstate"
+	"github.com/photon-beam/beam/internal/store/sqlite"
 )
 
 // A Salvage reads what can be read of a store that is damaged, of each run the entries up to
@@ -55,63 +52,32 @@ type SalvagedRun struct {
 // maxFailures bounds the search for rows beside damaged ones.
 const maxFailures = 100_000
 
-// OpenSalvage copies the files of a store in dir to the folder scratch, as [CopyFiles] does, and
+// OpenSalvage copies the files of a store in dir to the folder scratch, as [sqlite.CopyFiles] does, and
 // looks for runs in them. The error is [ErrNewerFormat], ctx's,
 // the file system's, or [runlog.ErrCorrupt] if nothing can be read.
 func OpenSalvage(ctx context.Context, dir, scratch string) (*Salvage, error) {
-	if err := CopyFiles(dir, scratch); err != nil {
+	if err := sqlite.CopyFiles(dir, scratch); err != nil {
 		return nil, err
 	}
-	if found, err := exists(filepath.Join(scratch, dbFile)); err != nil || !found {
-		return nil, errors.Join(err, fmt.Errorf("%w: %s has no database", runlog.ErrCorrupt, dir))
+	path := sqlite.Path(scratch)
+	if _, err := os.Stat(path); err != nil {
+		return nil, fmt.Errorf("%w: %s has no database", runlog.ErrCorrupt, dir)
 	}
 	// The chain of each run is proof enough; a page with a wrong checksum has right rows, too.
-	db, err := openSQLite(filepath.Join(scratch, dbFile), 1, "checksum_verification=off", "cell_size_check=on") // in this order: the second reads the schema
+	db, err := sqlite.OpenFile(path, 1, "checksum_verification=off", "cell_size_check=on") // in this order: the second reads the schema
 	if err != nil {
 		return nil, err
 	}
 	s := &Salvage{reader: reader{statements: statements{on: db}, dialect: &sqliteDialect}, db: db}
-	if err := s.survey(ctx, filepath.Join(scratch, markFile)); err != nil {
+	if err := s.survey(ctx, scratch); err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
 	return s, nil
 }
 
-// CopyFiles copies the files of a store in dir, in which no process may write, to a folder, in
-// the place of what is there. [OpenSalvage] or [Open] there change nothing in dir.
-func CopyFiles(dir, to string) error {
-	if err := errors.Join(os.RemoveAll(to), atomicfile.MakeDir(to)); err != nil {
-		return err
-	}
-	for _, name := range []string{dbFile, walFile, markFile} {
-		if err := copyFile(filepath.Join(dir, name), filepath.Join(to, name)); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// copyFile copies a file, if it exists.
-func copyFile(from, to string) error {
-	in, err := os.Open(from)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	defer in.Close()
-	out, err := os.OpenFile(to, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
-	if err != nil {
-		return err
-	}
-	_, err = io.Copy(out, in)
-	return errors.Join(err, out.Close())
-}
-
 // Close closes the copy.
 func (s *Salvage) Close() error {
-	return errors.Join(s.closeStatements(), explainSQLite(s.db.Close()))
+	return errors.Join(s.closeStatements(), sqlite.Explain(s.db.Close()))
 }
 
 // Whole reports whether nothing is missing.
@@ -133,7 +99,7 @@ type foundRun struct {
 }
 
 // survey finds what can be read.
-func (s *Salvage) survey(ctx context.Context, markPath string) error {
+func (s *Salvage) survey(ctx context.Context, scratch string) error {
 	var format, tables int
 	if err := s.query(ctx, "SELECT format FROM meta", func(row scanner) error { return row.Scan(&format) }); err == nil {
 		if err := checkFormat(format); err != nil {
@@ -155,7 +121,7 @@ func (s *Salvage) survey(ctx context.Context, markPath string) error {
 		}
 	}
 	s.countNameless(ctx, last, found)
-	s.compareSums(ctx, markPath)
+	s.compareSums(ctx, scratch)
 	s.readState(ctx, format)
 	return ctx.Err()
 }
@@ -340,7 +306,7 @@ func (s *Salvage) countNameless(ctx context.Context, last int64, found map[int64
 
 // compareSums compares the number of transactions with the mark, and the heads of the runs with
 // their digest: if all are there, the rows that say otherwise are damaged.
-func (s *Salvage) compareSums(ctx context.Context, markPath string) {
+func (s *Salvage) compareSums(ctx context.Context, scratch string) {
 	var id []byte
 	var commits int64
 	var want, got digest
@@ -348,11 +314,8 @@ func (s *Salvage) compareSums(ctx context.Context, markPath string) {
 	if err := s.query(ctx, "SELECT id, commits, heads FROM meta", func(row scanner) error { return row.Scan(&id, &commits, &want) }); err != nil {
 		return
 	}
-	if m, err := openMark(markPath); err == nil {
-		if bytes.Equal(m.id, id) {
-			s.LostCommits = max(0, m.commits-commits)
-		}
-		_ = m.close()
+	if marked, synced, err := sqlite.ReadMark(scratch); err == nil && bytes.Equal(marked, id) {
+		s.LostCommits = max(0, synced-commits)
 	}
 	for _, r := range s.Runs {
 		got.xor(r.digest.of(r.ID))

@@ -13,6 +13,7 @@ import (
 
 	"github.com/photon-beam/beam/internal/runlog"
 	"github.com/photon-beam/beam/internal/store"
+	"github.com/photon-beam/beam/internal/store/sqlite"
 )
 
 // A salvagedStore is what is read of a damaged store, as text by run.
@@ -44,7 +45,7 @@ func salvage(t *testing.T, f folder) (salvagedStore, error) {
 	for _, c := range s.State {
 		state[c.Key] = string(c.New)
 	}
-	for _, name := range store.Files() {
+	for _, name := range sqlite.FileNames() {
 		if raw, err := os.ReadFile(filepath.Join(dir, name)); err == nil && !bytes.Equal(raw, f[name]) {
 			t.Errorf("%s has changed", name)
 		}
@@ -98,7 +99,7 @@ func TestSalvage(t *testing.T) {
 				t.Errorf("%s: %s: %d runs are missing, and nothing is said", name, what, missing)
 			}
 		}
-		for _, file := range store.Files() {
+		for _, file := range sqlite.FileNames() {
 			if len(f[file]) > 0 {
 				flipSome(f, file, try)
 			}

@@ -18,19 +18,6 @@ var migrations embed.FS
 // ErrNewerFormat means that a newer version of Beam wrote the store.
 var ErrNewerFormat = errors.New("the store was written by a newer version of Beam")
 
-// A dialect is what differs between the databases.
-type dialect struct {
-	begin     string // begins a transaction that writes
-	beginRead string // begins one that reads a snapshot
-	integrity string // checks the structure of the database; empty if it does so itself
-	// tables counts the tables named meta.
-	tables string
-	// translate returns a migration in the dialect.
-	translate func(migration string) string
-	// explain returns the error of a statement as one of package runlog, if it is one.
-	explain func(error) error
-}
-
 // migrationFiles are the migrations, in their order. The format is how many were applied.
 var migrationFiles = func() []string {
 	files, err := fs.Glob(migrations, "migrations/*.sql")
@@ -98,4 +85,13 @@ func applyMigration(ctx context.Context, conn *sql.Conn, d *dialect, file string
 	}
 	_, err = conn.ExecContext(ctx, "COMMIT")
 	return err
+}
+
+// createSQLite migrates an empty SQLite database, and returns its id.
+func createSQLite(ctx context.Context, conn *sql.Conn) (id []byte, err error) {
+	if err := migrate(ctx, conn, &sqliteDialect); err != nil {
+		return nil, err
+	}
+	err = conn.QueryRowContext(ctx, "SELECT id FROM meta").Scan(&id)
+	return id, err
 }

@@ -2,16 +2,16 @@ package store
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"crypto/sha256"
 	"database/sql"
 	"errors"
 	"fmt"
-	"path/filepath"
+	"os"
 
 	"github.com/photon-beam/beam/internal/runlog"
 	"github.com/photon-beam/beam/internal/smallstate"
+	"github.com/photon-beam/beam/internal/store/sqlite"
 )
 
 // Each row of small state has a digest of itself, which is checked when it is read, and meta one
@@ -176,16 +176,16 @@ func (w *writer) isApplied(q *request) (bool, error) {
 
 // ReadState returns the values of buckets in the store in a folder, which another process may use.
 func ReadState(ctx context.Context, dir string, buckets ...string) (values *smallstate.Memory, err error) {
-	path := filepath.Join(dir, dbFile)
-	if found, err := exists(path); err != nil || !found {
-		return nil, cmp.Or(err, runlog.ErrNotFound)
+	path := sqlite.Path(dir)
+	if _, err := os.Stat(path); err != nil {
+		return nil, err
 	}
-	db, err := openSQLite(path, 1, "query_only=on")
+	db, err := sqlite.OpenFile(path, 1, "query_only=on")
 	if err != nil {
 		return nil, err
 	}
 	r := &reader{statements: statements{on: db}, dialect: &sqliteDialect}
-	defer func() { err = errors.Join(err, r.closeStatements(), explainSQLite(db.Close())) }()
+	defer func() { err = errors.Join(err, r.closeStatements(), sqlite.Explain(db.Close())) }()
 	values = smallstate.NewMemory()
 	for _, name := range buckets {
 		for v, err := range (smallstate.Bucket{Store: state{reader: r}, Name: name}).All(ctx) {

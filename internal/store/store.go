@@ -19,7 +19,7 @@
 // is found by Check.
 //
 // Statements are the same for both databases, with parameters in the order in which they
-// appear. Only sqlite.go knows the driver.
+// appear. Package sqlite has the files of SQLite, and knows the driver.
 package store
 
 import (
@@ -36,6 +36,7 @@ import (
 	"github.com/photon-beam/beam/internal/diskspace"
 	"github.com/photon-beam/beam/internal/runlog"
 	"github.com/photon-beam/beam/internal/runlog/blob"
+	"github.com/photon-beam/beam/internal/store/sqlite"
 )
 
 // Sync says when an append is synced, so that it survives a power failure. Whenever it is, it
@@ -93,12 +94,13 @@ type Store struct {
 	options Options
 	logger  *slog.Logger
 	disk    *diskspace.Disk // nil if it isn't this machine's
-	files   *files          // nil if the database has none here
+	files   *sqlite.Files   // nil if the database has none here
 	writer  *writer
 	hub     hub
 
 	queue      chan *request
 	failure    atomic.Pointer[error] // of the last transaction
+	syncFailed atomic.Bool
 	closing    chan struct{}
 	closeOnce  sync.Once
 	writerDone chan struct{}
@@ -112,19 +114,19 @@ var _ runlog.Log = (*Store)(nil)
 // [runlog.ErrCorrupt], [runlog.ErrDiskFull] or the file system's.
 func Open(ctx context.Context, o Options) (*Store, error) {
 	o.MinFree = cmp.Or(o.MinFree, diskspace.DefaultMinFree)
-	f, err := openFiles(ctx, o.Dir)
+	f, err := sqlite.Open(ctx, o.Dir, createSQLite)
 	if err != nil {
-		return nil, explainSQLite(err)
+		return nil, err
 	}
-	s, err := open(ctx, o, &sqliteDialect, f.db, f.readers, f)
+	s, err := open(ctx, o, &sqliteDialect, f.Writer, f.Readers, f)
 	if err != nil {
-		return nil, errors.Join(sqliteDialect.explain(err), f.close())
+		return nil, errors.Join(sqlite.Explain(err), f.Close())
 	}
 	return s, nil
 }
 
 // open returns a store on a database. db has one connection, the writer's.
-func open(ctx context.Context, o Options, d *dialect, db, readers *sql.DB, f *files) (*Store, error) {
+func open(ctx context.Context, o Options, d *dialect, db, readers *sql.DB, f *sqlite.Files) (*Store, error) {
 	o.SyncInterval = cmp.Or(o.SyncInterval, time.Second)
 	s := &Store{
 		readers: readers, options: o, logger: o.Logger, files: f,
@@ -144,7 +146,6 @@ func open(ctx context.Context, o Options, d *dialect, db, readers *sql.DB, f *fi
 	}
 	go s.writer.run()
 	if f != nil {
-		f.opened = true
 		s.background.Go(s.syncPeriodically)
 		s.background.Go(s.checkpointWhenDue)
 	}
@@ -160,7 +161,7 @@ func (s *Store) Close() error {
 		s.background.Wait()
 		s.closeErr = s.closeStatements()
 		if s.files != nil {
-			s.closeErr = errors.Join(s.closeErr, s.files.close())
+			s.closeErr = errors.Join(s.closeErr, s.files.Close())
 		}
 	})
 	return s.closeErr

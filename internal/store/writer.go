@@ -86,7 +86,7 @@ func (w *writer) readMeta(ctx context.Context) error {
 	}
 	w.commits.Store(commits)
 	if f := w.store.files; f != nil {
-		return f.mark.check(w.id, commits)
+		return f.CompareMark(w.id, commits)
 	}
 	return nil
 }

@@ -1,4 +1,4 @@
-package store
+package sqlite
 
 import (
 	"database/sql"
@@ -19,7 +19,7 @@ func TestTransactionsLargerThanTheCache(t *testing.T) {
 			t.Fatal(err)
 		}
 		f.Close()
-		db, err := openSQLite(file, 1, "cache_size=5", "journal_mode=wal")
+		db, err := OpenFile(file, 1, "cache_size=5", "journal_mode=wal")
 		if err != nil {
 			t.Fatal(err)
 		}

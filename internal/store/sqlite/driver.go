@@ -1,4 +1,7 @@
-package store
+// Package sqlite opens SQLite databases that are whole or refused: each page has a checksum, and a
+// file beside the database, the mark, says how many commits were synced. It alone knows the
+// driver.
+package sqlite
 
 import (
 	"database/sql"
@@ -17,8 +20,6 @@ import (
 	"github.com/photon-beam/beam/internal/diskspace"
 	"github.com/photon-beam/beam/internal/runlog"
 )
-
-// This file alone knows the driver.
 
 // unmapped is the name of the file system without memory mapping. With it, the driver (0.37)
 // panics at a checkpoint of a database with checksums: the mapping that SQLite wants to undo
@@ -63,18 +64,9 @@ func (f unmappedFile) SizeHint(size int64) error      { return vfsutil.WrapSizeH
 func (f unmappedFile) HasMoved() (bool, error)        { return vfsutil.WrapHasMoved(f.File) }
 func (f unmappedFile) Unwrap() vfs.File               { return f.File }
 
-var sqliteDialect = dialect{
-	begin:     "BEGIN IMMEDIATE",
-	beginRead: "BEGIN",
-	integrity: "PRAGMA integrity_check(100)",
-	tables:    "SELECT count(*) FROM sqlite_schema WHERE name = 'meta'",
-	translate: func(migration string) string { return migration },
-	explain:   explainSQLite,
-}
-
-// openSQLite returns a pool of connections to a file, which must exist, each of which has
+// OpenFile returns a pool of connections to a file, which must exist, each of which has
 // executed the pragmas.
-func openSQLite(file string, conns int, pragmas ...string) (*sql.DB, error) {
+func OpenFile(file string, conns int, pragmas ...string) (*sql.DB, error) {
 	name := (&url.URL{Scheme: "file", OmitHost: true, Path: file, RawQuery: "mode=rw&vfs=" + unmapped}).String()
 	pragmas = slices.Concat([]string{"busy_timeout=10000"}, pragmas, []string{"temp_store=memory", "synchronous=normal", "trusted_schema=off", "wal_autocheckpoint=0"})
 	db, err := driver.Open(name, func(c *sqlite3.Conn) error {
@@ -82,7 +74,7 @@ func openSQLite(file string, conns int, pragmas ...string) (*sql.DB, error) {
 		return errors.Join(err, c.Exec("PRAGMA "+strings.Join(pragmas, "; PRAGMA ")))
 	})
 	if err != nil {
-		return nil, explainSQLite(err)
+		return nil, Explain(err)
 	}
 	db.SetMaxOpenConns(conns)
 	db.SetMaxIdleConns(conns)
@@ -91,11 +83,11 @@ func openSQLite(file string, conns int, pragmas ...string) (*sql.DB, error) {
 
 // enableChecksums writes a checksum on each page of a database, now and ever after.
 func enableChecksums(conn *sql.Conn) error {
-	return conn.Raw(func(c any) error { return explainSQLite(c.(driver.Conn).Raw().EnableChecksums("main")) })
+	return conn.Raw(func(c any) error { return Explain(c.(driver.Conn).Raw().EnableChecksums("main")) })
 }
 
-// explainSQLite returns an error as one of package runlog or the file system, if it is one.
-func explainSQLite(err error) error {
+// Explain returns an error as one of package runlog or the file system, if it is one.
+func Explain(err error) error {
 	for _, e := range []struct{ code, means error }{
 		{sqlite3.CORRUPT, runlog.ErrCorrupt},
 		{sqlite3.NOTADB, runlog.ErrCorrupt},

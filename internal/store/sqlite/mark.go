@@ -1,4 +1,4 @@
-package store
+package sqlite
 
 import (
 	"bytes"
@@ -8,6 +8,7 @@ import (
 	"hash/crc32"
 	"io"
 	"os"
+	"path/filepath"
 	"sync"
 
 	"github.com/photon-beam/beam/internal/atomicfile"
@@ -104,22 +105,12 @@ func (m *mark) advance(commits int64) error {
 
 func (m *mark) close() error { return errors.Join(m.file.Sync(), m.file.Close()) }
 
-// bytesPerCommit is about how much a commit adds to the write-ahead log beyond its data.
-const bytesPerCommit = 32 << 10
-
-// committed notes a commit. An error of the mark isn't the append's, as an older mark only
-// protects less.
-func (f *files) committed(commits int64, synced bool, bytes int) {
-	if f.walBytes.Add(bytesPerCommit+int64(bytes)) > checkpointBytes {
-		select {
-		case f.checkpoint <- struct{}{}:
-		default:
-		}
+// ReadMark returns the database in a folder whose mark that is, and how many of its commits were
+// synced.
+func ReadMark(dir string) (id []byte, commits int64, err error) {
+	m, err := openMark(filepath.Join(dir, markFile))
+	if err != nil {
+		return nil, 0, err
 	}
-	if !synced {
-		f.unsynced.Store(commits)
-		return
-	}
-	f.unsynced.Store(0) // the sync covers all before
-	_ = f.mark.advance(commits)
+	return m.id, m.commits, m.close()
 }
