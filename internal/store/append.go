@@ -20,6 +20,7 @@ type request struct {
 	entries []runlog.Entry // with their times
 	data    []byte         // the encoded entries
 	dataSum [sha256.Size]byte
+	digest  digest // of the run up to here, once its order is known
 	token   int64
 	sync    bool // before done is closed
 	deletes []string

@@ -114,12 +114,13 @@ func (c *checker) checkRun(ctx context.Context, num int64, row []any) {
 		c.Damaged[r.ID] = err.Error()
 	}
 	c.heads.xor(r.digest.of(r.ID))
-	c.sums.change(nil, r.now())
-	for _, a := range r.Asks {
-		c.asks.xor(digestRow(toText(r.Owner()), toNanos(a.AskedAt), r.num, int64(a.Seq), toInt(a.Audience != nil), isCalled(a)))
-		for _, who := range namedBy(a.Audience) {
-			c.audience.xor(digestRow(who, toNanos(a.AskedAt), r.num, int64(a.Seq)))
-		}
+	now := r.now()
+	c.sums.change(nil, now)
+	for _, a := range now.asks {
+		c.asks.xor(digestRow(a.owner, a.asked, num, a.seq, a.restricted, a.modelCalled))
+	}
+	for _, a := range now.audience {
+		c.audience.xor(digestRow(a.who, a.asked, num, a.seq))
 	}
 }
 

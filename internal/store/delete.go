@@ -30,21 +30,17 @@ func (g *group) deleteRuns(q *request) error {
 }
 
 func (g *group) deleteRun(r *liveRun) error {
-	for _, a := range r.saved.asks {
-		if err := g.deleteAsk(r, r.saved.owner, &a); err != nil {
-			return err
-		}
-	}
 	if _, err := g.exec("DELETE FROM runs WHERE num = $1", r.num); err != nil {
 		return err
 	}
 	if _, err := g.exec("INSERT INTO deleted (run) VALUES ($1)", r.num); err != nil {
 		return err
 	}
-	g.heads.xor(r.saved.digest.of(r.ID))
-	g.tally.change(r.saved, nil)
+	if err := g.writeChange(r, nil); err != nil {
+		return err
+	}
 	delete(g.rows, r.ID)
-	g.wrote, g.garbage = true, true
+	g.garbage = true
 	g.published = append(g.published, func() { g.store.hub.end(r.ID) })
 	return nil
 }

@@ -8,7 +8,6 @@ import (
 
 	"github.com/photon-beam/beam/internal/runlist"
 	"github.com/photon-beam/beam/internal/runlog"
-	"github.com/photon-beam/beam/internal/runstate"
 )
 
 // A group is a transaction of the writer.
@@ -38,18 +37,21 @@ type liveRun struct {
 // A savedRun is what the rows of a run say.
 type savedRun struct {
 	columns
-	head   uint64
-	digest digest
-	asks   []runstate.Ask
+	head     uint64
+	digest   digest
+	asks     []askRow
+	audience []audienceRow
 }
-
-func (r *liveRun) save() { r.saved = r.now() }
 
 // now returns what the rows of the run are to say.
 func (r *liveRun) now() *savedRun {
 	s := &savedRun{columns: r.columns(), head: r.Last, digest: r.digest}
 	for _, a := range r.Asks {
-		s.asks = append(s.asks, *a)
+		asked, seq := toNanos(a.AskedAt), int64(a.Seq)
+		s.asks = append(s.asks, askRow{s.owner, asked, seq, toInt(a.Audience != nil), toInt(a.Call > 0)})
+		for _, who := range namedBy(a.Audience) {
+			s.audience = append(s.audience, audienceRow{who, asked, seq})
+		}
 	}
 	return s
 }
@@ -152,7 +154,7 @@ func (g *group) load(id string) (*liveRun, error) {
 	if err != nil {
 		return nil, err
 	}
-	r.save()
+	r.saved = r.now()
 	g.rows[r.ID] = r
 	return r, nil
 }
@@ -191,9 +193,9 @@ func (g *group) flush(r *liveRun) error {
 	if len(r.appends) == 0 {
 		return nil
 	}
-	before := r.digest
 	for _, q := range r.appends {
 		r.digest = chain(r.digest, r.ID, q.entries[0].Seq, len(q.entries), q.dataSum)
+		q.digest = r.digest
 	}
 	written, err := g.writeRun(r)
 	if err != nil {
@@ -202,29 +204,34 @@ func (g *group) flush(r *liveRun) error {
 	if !written {
 		return g.failAppends(r)
 	}
-	g.wrote = true
-	d := before
 	for _, q := range r.appends {
-		first, n := q.entries[0].Seq, len(q.entries)
-		d = chain(d, r.ID, first, n, q.dataSum)
-		if _, err := g.exec("INSERT INTO entries (run, first, n, token, digest, data) VALUES ($1, $2, $3, $4, $5, $6)", r.num, first, n, q.token, d[:], q.data); err != nil {
+		if _, err := g.exec("INSERT INTO entries (run, first, n, token, digest, data) VALUES ($1, $2, $3, $4, $5, $6)", r.num, q.entries[0].Seq, len(q.entries), q.token, q.digest[:], q.data); err != nil {
 			return err
 		}
 		g.published = append(g.published, func() { g.store.hub.publish(r.ID, q) })
 	}
-	if err := g.writeAsks(r); err != nil {
+	now := r.now()
+	if err := g.writeChange(r, now); err != nil {
 		return err
 	}
-	if r.saved != nil {
-		g.heads.xor(r.saved.digest.of(r.ID))
-	}
-	g.heads.xor(r.digest.of(r.ID))
-	now := r.now()
-	g.tally.change(r.saved, now)
 	r.saved = now
 	clear(r.appends)
 	r.appends = r.appends[:0]
 	return nil
+}
+
+// writeChange writes what a change of a run's row means for other tables; now is nil if the run is
+// deleted.
+func (g *group) writeChange(r *liveRun, now *savedRun) error {
+	g.wrote = true
+	g.tally.change(r.saved, now)
+	if r.saved != nil {
+		g.heads.xor(r.saved.digest.of(r.ID))
+	}
+	if now != nil {
+		g.heads.xor(now.digest.of(r.ID))
+	}
+	return g.writeAsks(r.num, r.saved, now)
 }
 
 const insertRun = "INSERT INTO runs (" + valueColumns + `)
@@ -280,58 +287,6 @@ func (g *group) failAppends(r *liveRun) error {
 	}
 	r.appends = nil
 	return nil
-}
-
-// writeAsks writes the rows of questions that were opened, settled, put to a model, or got
-// another owner.
-func (g *group) writeAsks(r *liveRun) error {
-	owner := toText(r.Owner())
-	var saved []runstate.Ask
-	if r.saved != nil {
-		saved = r.saved.asks
-	}
-	moved := r.saved != nil && r.saved.owner != owner
-	for i := range saved {
-		if a := r.FindAsk(saved[i].Seq); a == nil || moved || isCalled(a) != isCalled(&saved[i]) {
-			if err := g.deleteAsk(r, r.saved.owner, &saved[i]); err != nil {
-				return err
-			}
-		}
-	}
-	for _, a := range r.Asks {
-		i := slices.IndexFunc(saved, func(s runstate.Ask) bool { return s.Seq == a.Seq })
-		if i < 0 || moved || isCalled(a) != isCalled(&saved[i]) {
-			if err := g.insertAsk(r, owner, a); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
-// isCalled returns 1 if a model has been called for a question.
-func isCalled(a *runstate.Ask) int64 { return toInt(a.Call > 0) }
-
-func (g *group) insertAsk(r *liveRun, owner string, a *runstate.Ask) error {
-	asked := toNanos(a.AskedAt)
-	_, err := g.exec("INSERT INTO asks (owner, asked, run, seq, restricted, called) VALUES ($1, $2, $3, $4, $5, $6)", owner, asked, r.num, a.Seq, toInt(a.Audience != nil), isCalled(a))
-	for _, who := range namedBy(a.Audience) {
-		if err == nil {
-			_, err = g.exec("INSERT INTO audience (who, asked, run, seq) VALUES ($1, $2, $3, $4)", who, asked, r.num, a.Seq)
-		}
-	}
-	return err
-}
-
-func (g *group) deleteAsk(r *liveRun, owner string, a *runstate.Ask) error {
-	asked := toNanos(a.AskedAt)
-	_, err := g.exec("DELETE FROM asks WHERE owner = $1 AND asked = $2 AND run = $3 AND seq = $4", owner, asked, r.num, a.Seq)
-	for _, who := range namedBy(a.Audience) {
-		if err == nil {
-			_, err = g.exec("DELETE FROM audience WHERE who = $1 AND asked = $2 AND run = $3 AND seq = $4", who, asked, r.num, a.Seq)
-		}
-	}
-	return err
 }
 
 // publish tells followers what was committed.
