@@ -10,7 +10,6 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
-	"sync"
 
 	"github.com/mark3labs/mcp-go/server"
 	"github.com/prometheus/client_golang/prometheus"
@@ -18,7 +17,6 @@ import (
 
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
-	"github.com/photon-beam/beam/internal/audit"
 	"github.com/photon-beam/beam/internal/budget"
 	"github.com/photon-beam/beam/internal/callers"
 	"github.com/photon-beam/beam/internal/connect"
@@ -36,7 +34,6 @@ import (
 	"github.com/photon-beam/beam/internal/store"
 	"github.com/photon-beam/beam/internal/tracing"
 	"github.com/photon-beam/beam/internal/upstream"
-	"github.com/photon-beam/beam/internal/users"
 	"github.com/photon-beam/beam/web"
 	"github.com/photon-beam/beam/web/appview"
 	"github.com/photon-beam/beam/web/identity"
@@ -97,7 +94,7 @@ type App struct {
 	keys      identity.Keys
 	engine    *engine.Engine
 	models    *sampling.Service // nil if no models are configured
-	upstreams *upstream.Manager
+	upstreams *upstreams        // nil until New has made it
 	mcp       *mcp.Server
 	web       *web.Server
 	signsIn   bool // people sign in with Beam
@@ -108,16 +105,9 @@ type App struct {
 	tracer    *tracing.Tracer // nil if nothing is traced
 	work      workCounter     // requests and MCP sessions in progress
 
-	ownPages         ownPages
-	upstreamFiles    []string   // that define the upstreams, besides the folder's own
-	upstreamFileLock sync.Mutex // held while the folder's own changes
-	upstreamAudit    *upstream.Audit
-	supervisor       *upstreamSupervisor
-
-	users        *users.Store // nil for none
-	audit        *audit.Log   // nil for none
-	watchUsers   func()       // starts to watch the file of users; nil for none
-	stopWatching func()       // nil for none
+	ownPages   ownPages
+	supervisor *upstreamSupervisor
+	people     *people // nil until it is open
 
 	sessions       context.Context    // of ServeStdio
 	cancelSessions context.CancelFunc // ends them
@@ -138,8 +128,9 @@ func New(ctx context.Context, c Config) (*App, error) {
 	if err != nil {
 		return nil, err
 	}
-	err = a.newUpstreams(c)
-	if err == nil {
+	if a.upstreams, err = newUpstreams(c, a.store.State, a.metrics, a.ownPages.has); err == nil {
+		a.supervisor.manager.Store(a.upstreams.Manager)
+		a.supervisor.audit.Store(a.upstreams.audit)
 		err = a.newSurfaces(c)
 	}
 	if err != nil {
@@ -168,8 +159,8 @@ func NewEngine(ctx context.Context, c Config) (*App, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := a.openPeople(c); err != nil {
-		return nil, errors.Join(err, a.closeFiles())
+	if a.people, err = openPeople(c, a.metrics); err != nil {
+		return nil, err
 	}
 	if a.store, err = c.Folder.OpenStore(ctx, c.Sync, c.Logger); err != nil {
 		return nil, errors.Join(err, a.closeFiles())
@@ -184,8 +175,10 @@ func NewEngine(ctx context.Context, c Config) (*App, error) {
 }
 
 // closeFiles closes what has been opened.
-func (a *App) closeFiles() error {
-	err := a.upstreamAudit.Close()
+func (a *App) closeFiles() (err error) {
+	if a.upstreams != nil {
+		err = a.upstreams.audit.Close()
+	}
 	if a.store != nil {
 		err = errors.Join(err, a.store.Close())
 	}
@@ -194,7 +187,15 @@ func (a *App) closeFiles() error {
 			a.logger.Warn("the last traces could not be sent", "err", lost)
 		}
 	}
-	return errors.Join(err, a.closePeople())
+	return errors.Join(err, a.people.close())
+}
+
+// UpstreamProblems says in a sentence each which upstreams are not connected, and why.
+func (a *App) UpstreamProblems() []string {
+	if a.upstreams == nil {
+		return nil
+	}
+	return a.upstreams.problems()
 }
 
 // Runs returns the runs for the person at the machine.
@@ -207,7 +208,7 @@ func (a *App) startEngine(ctx context.Context, c Config, models *llm.Models) err
 	options := engine.Options{
 		Photons: c.Photons, Offers: c.Offers, Log: a.store.Store, Blobs: c.Folder.Blobs, Ephemeral: c.Folder.Temporary, Root: c.Root,
 		Program: programdigest.Get, Policy: maxOpenAsks, Limits: c.Limits, Logger: c.Logger, Meter: a.metrics, Supervisor: a.supervisor,
-		People: a.mayExist(c), Audit: a.audit, RunURL: a.runURL,
+		People: a.people.mayExist(c), Audit: a.people.audit, RunURL: a.runURL,
 	}
 	if c.Folder.Temporary {
 		options.Program = nil // nothing is replayed by another program
@@ -269,7 +270,7 @@ func (a *App) newSurfaces(c Config) (err error) {
 	site := web.Config{
 		Version: Version(),
 		Streams: a.streams, SignInAttempts: c.SignInAttempts, Engine: a.engine, Photons: c.Photons, Keys: a.keys, Sampling: a.models, MCP: a.mcp, Metrics: a.metrics.Handler(),
-		Upstreams: upstreamOperator{a.upstreams, a}, SignInCommand: c.signInCommand(), Site: c.Site, Hosts: c.AllowedHosts, Token: c.Token, Identify: c.Identify, Logger: c.Logger,
+		Upstreams: a.upstreams, SignInCommand: c.signInCommand(), Site: c.Site, Hosts: c.AllowedHosts, Token: c.Token, Identify: c.Identify, Logger: c.Logger,
 	}
 	site.AllowedOrigins = c.AllowedOrigins
 	if c.OAuth != nil {
@@ -277,7 +278,7 @@ func (a *App) newSurfaces(c Config) (err error) {
 		config.Logger = c.Logger
 		site.OAuth = oauth.NewVerifier(a.sessions, config)
 	}
-	a.addPeople(&site, c)
+	a.people.addTo(&site, c)
 	if c.Program != "" {
 		if site.Program, err = connect.ThisProgram(c.Program); err != nil {
 			c.Logger.Warn("the pages can't say how clients start this program", "err", err)
@@ -291,10 +292,7 @@ func (a *App) newSurfaces(c Config) (err error) {
 		return err
 	}
 	a.metrics.RegisterSignIn(a.web.SignInCounts)
-	if a.watchUsers != nil {
-		a.users.OnChange(func(users.Changes) { a.engine.PeopleChanged() })
-		a.watchUsers()
-	}
+	a.people.watchUsers(a.engine.PeopleChanged)
 	return nil
 }
 

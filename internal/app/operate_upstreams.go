@@ -1,7 +1,6 @@
 package app
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -59,20 +58,6 @@ func (r *UpstreamReply) Err() error {
 	return nil
 }
 
-// UpstreamProblems says in a sentence each which upstreams are not connected, and why.
-func (a *App) UpstreamProblems() []string {
-	var problems []string
-	if a.upstreams == nil {
-		return nil
-	}
-	for _, s := range a.upstreams.Status() {
-		if s.State != upstream.Connected {
-			problems = append(problems, fmt.Sprintf("the MCP server %s is not connected: %s", s.Name, cmp.Or(s.LatestError(), "it has not responded yet")))
-		}
-	}
-	return problems
-}
-
 // UpstreamFile returns the data folder's own file of upstreams, which may not exist.
 func UpstreamFile(dir string) string { return filepath.Join(dir, config.OwnFile) }
 
@@ -107,58 +92,6 @@ func changeUpstreams(ctx context.Context, dir string, r UpstreamRequest, s small
 	return err
 }
 
-// An upstreamOperator operates upstreams for the pages.
-type upstreamOperator struct {
-	*upstream.Manager
-	app *App
-}
-
-// Remove removes a server from the folder's own file, and ends the connection to it. The
-// error may wrap [config.ErrNotFound].
-func (o upstreamOperator) Remove(name string) error {
-	_, err := o.app.changeUpstreams(UpstreamRequest{Action: UpstreamRemove, Name: name})
-	return err
-}
-
-// changeUpstreams changes the folder's own file, and applies it. The warning says what
-// can't be used of it.
-func (a *App) changeUpstreams(r UpstreamRequest) (warning, err error) {
-	if a.folder.Temporary {
-		return nil, config.ErrNotFound // it has no file
-	}
-	a.upstreamFileLock.Lock()
-	defer a.upstreamFileLock.Unlock()
-	if r.Action == UpstreamAdd {
-		if err := a.checkNewUpstream(r.Name); err != nil {
-			return nil, err
-		}
-	}
-	ctx, cancel := context.WithTimeout(context.Background(), upstream.StartTimeout)
-	defer cancel()
-	if err := changeUpstreams(ctx, a.folder.Dir, r, a.store.State); err != nil {
-		return nil, err
-	}
-	servers, err := config.LoadValid(a.upstreamFilesNow()...)
-	if err != nil {
-		a.logger.Warn("not all upstreams can be used", "err", err)
-	}
-	problems := a.upstreams.Configure(ctx, servers)
-	for name, err := range problems {
-		a.logger.Warn("an upstream can't be used", "upstream", name, "err", err)
-	}
-	return errors.Join(UpstreamProblem(a.folder.Dir, r.Name), problems[r.Name]), nil
-}
-
-// checkNewUpstream returns an error for a name that a server of another file has.
-func (a *App) checkNewUpstream(name string) error {
-	for _, file := range a.upstreamFiles {
-		if _, taken, _ := config.Find(file, name); taken {
-			return fmt.Errorf("there is a server %q already, in %s, which this Beam was started with: choose another name, or change it there", name, file)
-		}
-	}
-	return nil
-}
-
 // handleUpstream operates upstreams for another process.
 func (h *controlServer) handleUpstream(ctx context.Context, r *controlsocket.Request) {
 	var request UpstreamRequest
@@ -184,7 +117,7 @@ func (h *controlServer) operateUpstreams(ctx context.Context, r UpstreamRequest)
 	case r.Action == UpstreamAccept:
 		reply.Accepted, err = h.upstreams.Accept(r.Name, r.Tool, "")
 	default:
-		warning, err = h.changeUpstreams(r)
+		warning, err = h.upstreams.change(r)
 	}
 	if err != nil {
 		reply.Error = err.Error()

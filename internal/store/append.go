@@ -45,7 +45,7 @@ func (s *Store) Append(ctx context.Context, run string, after uint64, entries ..
 	}
 	q := &request{run: run, after: after, done: make(chan struct{})}
 	if len(entries) > 0 {
-		if err := s.prepare(q, entries); err != nil {
+		if err := s.encode(q, entries); err != nil {
 			return 0, fmt.Errorf("appending to run %s: %w", run, err)
 		}
 	}
@@ -53,8 +53,8 @@ func (s *Store) Append(ctx context.Context, run string, after uint64, entries ..
 	return q.last, err
 }
 
-// prepare encodes the entries of an append.
-func (s *Store) prepare(q *request, entries []runlog.Entry) error {
+// encode encodes the entries of an append.
+func (s *Store) encode(q *request, entries []runlog.Entry) error {
 	q.entries = runlog.Number(q.after, entries) // they are the writer's
 	q.data = encodeEntries(q.entries)
 	q.dataSum, q.token = sha256.Sum256(q.data), int64(rand.Uint64())

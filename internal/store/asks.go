@@ -50,10 +50,11 @@ func (g *group) writeAsks(run int64, before, now *savedRun) error {
 	return err
 }
 
-// eachMissing calls do for each row that is in some, and not in others.
+// eachMissing calls do for each row that is in some, and not in others. Most rows are in the same
+// place there.
 func eachMissing[T comparable](some, others []T, do func(T) error) error {
-	for _, row := range some {
-		if slices.Contains(others, row) {
+	for i, row := range some {
+		if i < len(others) && others[i] == row || slices.Contains(others, row) {
 			continue
 		}
 		if err := do(row); err != nil {

@@ -93,7 +93,6 @@ func (g *group) cleanUp() (more bool, err error) {
 		if _, err := g.exec("DELETE FROM deleted WHERE run = $1", num); err != nil {
 			return false, err
 		}
-		g.wrote = true
 	}
 	g.wrote = len(runs) > 0
 	if err := g.commit(); err != nil || len(runs) > 0 || g.store.files == nil {
