@@ -12,8 +12,8 @@ import (
 	"github.com/photon-beam/beam/internal/smallstate"
 )
 
-// A request is what the writer does for a caller: it appends to a run, deletes some, or changes
-// small state.
+// A request is what the writer does for a caller: it appends to a run, deletes it, or changes small
+// state.
 type request struct {
 	run     string
 	after   uint64
@@ -23,7 +23,7 @@ type request struct {
 	digest  digest // of the run up to here, once its order is known
 	token   int64
 	sync    bool // before done is closed
-	deletes []string
+	deletes bool // the run
 	changes []smallstate.Change
 
 	last    uint64
@@ -103,10 +103,7 @@ func (s *Store) send(ctx context.Context, q *request) error {
 }
 
 // Delete implements [runlog.Log].
-func (s *Store) Delete(ctx context.Context, run string) error { return s.DeleteRuns(ctx, run) }
-
-// DeleteRuns deletes runs, all or none. Those that don't exist are no error.
-func (s *Store) DeleteRuns(ctx context.Context, runs ...string) error {
-	// Synced, because files that belong to the runs are deleted next.
-	return s.send(ctx, &request{deletes: runs, sync: true, done: make(chan struct{})})
+func (s *Store) Delete(ctx context.Context, run string) error {
+	// Synced, because files that belong to the run are deleted next.
+	return s.send(ctx, &request{run: run, deletes: true, sync: true, done: make(chan struct{})})
 }

@@ -5,31 +5,16 @@ import (
 	"time"
 )
 
-// deleteRuns deletes the rows of runs, so that they don't exist any more. Their entries are
-// deleted later, by cleanUp.
-func (g *group) deleteRuns(q *request) error {
-	for _, id := range q.deletes {
-		r, err := g.load(id)
-		if err != nil {
-			return err
-		}
-		if r == nil {
-			continue
-		}
-		if err := g.flush(r); err != nil { // of the same group
-			return err
-		}
-		if r.saved == nil {
-			continue // it could not start
-		}
-		if err := g.deleteRun(r); err != nil {
-			return err
-		}
+// deleteRun deletes the rows of a run, so that it doesn't exist any more. Its entries are deleted
+// later, by cleanUp.
+func (g *group) deleteRun(id string) error {
+	r, err := g.load(id)
+	if err == nil && r != nil {
+		err = g.flush(r) // of the same group
 	}
-	return nil
-}
-
-func (g *group) deleteRun(r *liveRun) error {
+	if err != nil || r == nil || r.saved == nil { // it doesn't exist, or could not start
+		return err
+	}
 	if _, err := g.exec("DELETE FROM runs WHERE num = $1", r.num); err != nil {
 		return err
 	}

@@ -74,8 +74,8 @@ func (g *group) do(requests []*request) error {
 		q.err = nil
 		var err error
 		switch {
-		case len(q.deletes) > 0:
-			err = g.deleteRuns(q)
+		case q.deletes:
+			err = g.deleteRun(q.run)
 		case len(q.changes) > 0:
 			err = g.applyChanges(q)
 		default:

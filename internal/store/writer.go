@@ -164,7 +164,7 @@ func (w *writer) finish(requests []*request, err error) {
 	for _, q := range requests {
 		if err != nil {
 			q.last, q.applied, q.err = 0, false, err
-			if q.run != "" {
+			if q.run != "" && !q.deletes {
 				q.err = fmt.Errorf("appending to run %s: %w", q.run, err)
 			}
 		}
