@@ -112,16 +112,11 @@ func (s *Store) Follow(ctx context.Context, run string, after uint64) iter.Seq2[
 // to be yielded.
 func (s *Store) follow(ctx context.Context, run string, after uint64, f *feed, yield func([]runlog.Entry, error) bool) error {
 	give := func(entries []runlog.Entry, err error) bool {
-		return yield(entries, err) && !endsRun(entries)
+		return yield(entries, err) && len(entries) > 0 && entries[len(entries)-1].Kind != runlog.KindFinished
 	}
 	h, err := s.findHead(ctx, run)
-	if err != nil {
+	if err != nil || h.ended && after >= h.last {
 		return err
-	}
-	if after >= h.last {
-		if finished, err := s.isFinished(ctx, run, h); err != nil || finished {
-			return err
-		}
 	}
 	for num := h.num; ; {
 		more := true
@@ -138,18 +133,4 @@ func (s *Store) follow(ctx context.Context, run string, after uint64, f *feed, y
 			return err
 		}
 	}
-}
-
-// endsRun reports whether the last of some entries ends its run.
-func endsRun(entries []runlog.Entry) bool {
-	return len(entries) > 0 && entries[len(entries)-1].Kind == runlog.KindFinished
-}
-
-// isFinished reports whether the last entry of a run ends it.
-func (s *Store) isFinished(ctx context.Context, run string, h head) (finished bool, err error) {
-	s.readUpTo(ctx, run, h, h.last-1, func(entries []runlog.Entry, readErr error) bool {
-		finished, err = endsRun(entries), readErr
-		return err == nil
-	})
-	return finished, err
 }

@@ -15,11 +15,14 @@ type head struct {
 	num    int64
 	last   uint64
 	digest digest
+	ended  bool
 }
 
 // findHead returns where a run ends now. The error is [runlog.ErrNotFound] if it doesn't exist.
 func (s *Store) findHead(ctx context.Context, run string) (h head, err error) {
-	err = s.queryOne(ctx, "SELECT num, head, digest FROM runs WHERE id = $1", func(row scanner) error { return row.Scan(&h.num, &h.last, &h.digest) }, toText(run))
+	err = s.queryOne(ctx, "SELECT num, head, digest, ended IS NOT NULL FROM runs WHERE id = $1", func(row scanner) error {
+		return row.Scan(&h.num, &h.last, &h.digest, &h.ended)
+	}, toText(run))
 	return h, err
 }
 

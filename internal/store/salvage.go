@@ -77,7 +77,7 @@ func OpenSalvage(ctx context.Context, dir, scratch string) (*Salvage, error) {
 
 // Close closes the copy.
 func (s *Salvage) Close() error {
-	return errors.Join(s.closeStatements(), sqlite.Explain(s.db.Close()))
+	return errors.Join(s.closeStatements(), s.db.Close())
 }
 
 // Whole reports whether nothing is missing.

@@ -185,7 +185,7 @@ func ReadState(ctx context.Context, dir string, buckets ...string) (values *smal
 		return nil, err
 	}
 	r := &reader{statements: statements{on: db}, dialect: &sqliteDialect}
-	defer func() { err = errors.Join(err, r.closeStatements(), sqlite.Explain(db.Close())) }()
+	defer func() { err = errors.Join(err, r.closeStatements(), db.Close()) }()
 	values = smallstate.NewMemory()
 	for _, name := range buckets {
 		for v, err := range (smallstate.Bucket{Store: state{reader: r}, Name: name}).All(ctx) {

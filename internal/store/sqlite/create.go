@@ -71,7 +71,7 @@ func createDatabase(ctx context.Context, path, markPath string, create func(cont
 		return err
 	}
 	id, err := fillDatabase(ctx, db, create)
-	if err := errors.Join(Explain(err), db.Close(), removeSide(path), atomicfile.SyncDir(filepath.Dir(path))); err != nil {
+	if err := errors.Join(err, db.Close(), removeSide(path), atomicfile.SyncDir(filepath.Dir(path))); err != nil {
 		return err
 	}
 	return createMark(markPath, id)

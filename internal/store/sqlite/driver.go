@@ -83,7 +83,7 @@ func OpenFile(file string, conns int, pragmas ...string) (*sql.DB, error) {
 
 // enableChecksums writes a checksum on each page of a database, now and ever after.
 func enableChecksums(conn *sql.Conn) error {
-	return conn.Raw(func(c any) error { return Explain(c.(driver.Conn).Raw().EnableChecksums("main")) })
+	return conn.Raw(func(c any) error { return c.(driver.Conn).Raw().EnableChecksums("main") })
 }
 
 // Explain returns an error as one of package runlog or the file system, if it is one.

@@ -106,7 +106,7 @@ func (f *Files) checkPragmas(ctx context.Context) error {
 	for pragma, want := range map[string]string{"journal_mode": "wal", "checksum_verification": "1", "auto_vacuum": "2"} {
 		var got string
 		if err := f.Writer.QueryRowContext(ctx, "PRAGMA "+pragma).Scan(&got); err != nil {
-			return Explain(err)
+			return err
 		}
 		if got != want {
 			return fmt.Errorf("%w: %s of %s is %s", runlog.ErrCorrupt, pragma, f.path(dbFile), got)
@@ -133,9 +133,9 @@ func (f *Files) Close() (err error) {
 			}
 			if db == f.upkeep && f.whole {
 				_, execErr := db.ExecContext(context.Background(), "PRAGMA wal_checkpoint(truncate)")
-				err = errors.Join(err, Explain(execErr))
+				err = errors.Join(err, execErr)
 			}
-			err = errors.Join(err, Explain(db.Close()))
+			err = errors.Join(err, db.Close())
 		}
 		if f.wal != nil {
 			err = errors.Join(err, f.wal.Close())
@@ -143,6 +143,7 @@ func (f *Files) Close() (err error) {
 		if f.mark != nil {
 			err = errors.Join(err, f.mark.close())
 		}
+		err = Explain(err)
 	})
 	return err
 }
