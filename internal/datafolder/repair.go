@@ -116,9 +116,10 @@ func (r *repairer) repairStore(ctx context.Context, apply bool) error {
 
 // describeStore notes what a store lacks.
 func (r *repairer) describeStore(old *store.Salvage) {
+	named := false
 	for _, run := range old.Runs {
 		if run.Damage != nil {
-			r.Damaged[run.ID] = run.Damage.Error()
+			r.Damaged[run.ID], named = run.Damage.Error(), true
 		}
 	}
 	switch {
@@ -132,7 +133,7 @@ func (r *repairer) describeStore(old *store.Salvage) {
 	}
 	if old.Nameless > 0 {
 		r.Problems = append(r.Problems, fmt.Sprintf("%s can't be read, as their ids are lost", humanize.Count(old.Nameless, "run")))
-	} else if !old.Complete && old.AllWhole() {
+	} else if !old.Complete && !named {
 		r.Problems = append(r.Problems, "runs are missing, or not in their latest state; which isn't known")
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"slices"
 	"strings"
 
 	_ "github.com/jackc/pgx/v5/stdlib" // the driver "pgx"
@@ -60,4 +61,9 @@ func failNext(s *Store, prefix string, after bool) {
 		s.writer.fault = nil
 		return errors.New("the disk has a fault")
 	}
+}
+
+// Whole reports whether nothing is missing.
+func (s *Salvage) Whole() bool {
+	return s.Complete && s.StateComplete && s.LostCommits == 0 && !slices.ContainsFunc(s.Runs, func(r SalvagedRun) bool { return r.Damage != nil })
 }

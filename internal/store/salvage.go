@@ -80,16 +80,6 @@ func (s *Salvage) Close() error {
 	return errors.Join(s.closeStatements(), s.db.Close())
 }
 
-// Whole reports whether nothing is missing.
-func (s *Salvage) Whole() bool {
-	return s.Complete && s.StateComplete && s.LostCommits == 0 && s.AllWhole()
-}
-
-// AllWhole reports whether nothing is missing of the runs that were found.
-func (s *Salvage) AllWhole() bool {
-	return !slices.ContainsFunc(s.Runs, func(r SalvagedRun) bool { return r.Damage != nil })
-}
-
 // A foundRun is a run in the table or in the index of ids.
 type foundRun struct {
 	ids    []string // one of them
