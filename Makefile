@@ -35,7 +35,7 @@ clients := interop/node_modules/.package-lock.json
 # starting are the packages whose tests start programs; unraced are others that crawl, make
 # or compare pages, or read the source. The race detector makes all these slow and sees little
 # of them, so make test doesn't use it there, and make test-long does.
-starting := ./cmd/beam ./internal/app ./internal/crash ./internal/durability ./internal/gateway ./internal/mcp/interop ./internal/store
+starting := ./cmd/beam ./internal/datafolder ./internal/crash ./internal/durability ./internal/gateway ./internal/mcp/interop ./internal/store
 unraced := . ./docs ./internal/apilist ./internal/houserules ./web/internal/...
 raced = $$(go list ./... | grep -vxF "$$(go list $(starting) $(unraced))")
 

@@ -30,6 +30,7 @@ import (
 	"github.com/photon-beam/beam/internal/app"
 	"github.com/photon-beam/beam/internal/budget"
 	"github.com/photon-beam/beam/internal/callers"
+	"github.com/photon-beam/beam/internal/datafolder"
 	"github.com/photon-beam/beam/internal/datastar"
 	"github.com/photon-beam/beam/internal/links"
 	"github.com/photon-beam/beam/internal/mcp/apps"
@@ -49,7 +50,7 @@ var ErrForbidden = callers.ErrForbidden
 // several goroutines. Beams in one process have nothing in common.
 type Beam struct {
 	app     *app.App
-	folder  *app.DataFolder
+	folder  *datafolder.Folder
 	site    links.Site
 	pages   *app.PageServer
 	handler http.Handler
@@ -80,9 +81,9 @@ func New(c Config) (*Beam, error) {
 	if logger == nil {
 		logger = slog.New(slog.DiscardHandler)
 	}
-	open := app.OpenTemporaryFolder
+	open := datafolder.OpenTemporary
 	if c.Data != "" {
-		open = func() (*app.DataFolder, error) { return app.OpenDataFolder(c.Data) }
+		open = func() (*datafolder.Folder, error) { return datafolder.Open(c.Data) }
 	}
 	folder, err := open()
 	if err != nil {

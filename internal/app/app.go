@@ -1,4 +1,4 @@
-// Package app assembles Beam: it opens a data folder and its log, starts the
+// Package app assembles Beam: it opens the store of a data folder, starts the
 // engine and the surfaces on it, and serves other processes at the folder's
 // control socket. It knows no command line.
 package app
@@ -10,7 +10,6 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
-	"sync"
 
 	"github.com/mark3labs/mcp-go/server"
 	"github.com/prometheus/client_golang/prometheus"
@@ -18,10 +17,10 @@ import (
 
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
-	"github.com/photon-beam/beam/internal/audit"
 	"github.com/photon-beam/beam/internal/budget"
 	"github.com/photon-beam/beam/internal/callers"
 	"github.com/photon-beam/beam/internal/connect"
+	"github.com/photon-beam/beam/internal/datafolder"
 	"github.com/photon-beam/beam/internal/engine"
 	"github.com/photon-beam/beam/internal/links"
 	"github.com/photon-beam/beam/internal/llm"
@@ -30,15 +29,12 @@ import (
 	"github.com/photon-beam/beam/internal/metrics"
 	"github.com/photon-beam/beam/internal/oauth"
 	"github.com/photon-beam/beam/internal/programdigest"
-	"github.com/photon-beam/beam/internal/runlist"
 	"github.com/photon-beam/beam/internal/runs"
 	"github.com/photon-beam/beam/internal/sampling"
-	"github.com/photon-beam/beam/internal/smallstate"
 	"github.com/photon-beam/beam/internal/store"
 	"github.com/photon-beam/beam/internal/tracing"
 	"github.com/photon-beam/beam/internal/upstream"
 	"github.com/photon-beam/beam/internal/upstream/policy"
-	"github.com/photon-beam/beam/internal/users"
 	"github.com/photon-beam/beam/web"
 	"github.com/photon-beam/beam/web/appview"
 	"github.com/photon-beam/beam/web/identity"
@@ -51,7 +47,7 @@ type Config struct {
 	Site    links.Site // where browsers reach the pages
 	Photons *generators.Registry
 	Offers  func(name string) bool // which of Photons are listed and may be started; nil for all
-	Folder  *DataFolder
+	Folder  *datafolder.Folder
 
 	Sync store.Sync // when what is recorded is synced to disk
 
@@ -94,13 +90,12 @@ type Config struct {
 // An App is a running Beam: the engine and its surfaces.
 type App struct {
 	photons   *generators.Registry
-	folder    *DataFolder
-	store     runlist.Store
-	state     smallstate.Store
+	folder    *datafolder.Folder
+	store     *datafolder.Store // nil until it is open
 	keys      identity.Keys
 	engine    *engine.Engine
 	models    *sampling.Service // nil if no models are configured
-	upstreams *upstream.Manager
+	upstreams *upstreams        // nil until New has made it
 	mcp       *mcp.Server
 	web       *web.Server
 	signsIn   bool // people sign in with Beam
@@ -111,24 +106,15 @@ type App struct {
 	tracer    *tracing.Tracer // nil if nothing is traced
 	work      workCounter     // requests and MCP sessions in progress
 
-	ownPages         ownPages
-	upstreamFiles    []string   // that define the upstreams, besides the folder's own
-	upstreamFileLock sync.Mutex // held while the folder's own changes
-	upstreamAudit    *policy.Audit
-	supervisor       *upstreamSupervisor
-
-	users        *users.Store // nil for none
-	audit        *audit.Log   // nil for none
-	watchUsers   func()       // starts to watch the file of users; nil for none
-	stopWatching func()       // nil for none
+	ownPages   ownPages
+	supervisor *upstreamSupervisor
+	people     *people // nil until it is open
 
 	sessions       context.Context    // of ServeStdio
 	cancelSessions context.CancelFunc // ends them
 
 	baseURL baseURL  // of the pages
 	notices *notices // nil if no webhook is told of questions
-
-	closeStore func() error // called once the engine is closed
 }
 
 // maxOpenAsks bounds how many questions can be open. Each costs some kilobytes
@@ -143,8 +129,9 @@ func New(ctx context.Context, c Config) (*App, error) {
 	if err != nil {
 		return nil, err
 	}
-	err = a.newUpstreams(c)
-	if err == nil {
+	if a.upstreams, err = newUpstreams(c, a.store.State, a.metrics, a.ownPages.has); err == nil {
+		a.supervisor.manager.Store(a.upstreams.Manager)
+		a.supervisor.audit.Store(a.upstreams.audit)
 		err = a.newSurfaces(c)
 	}
 	if err != nil {
@@ -152,7 +139,7 @@ func New(ctx context.Context, c Config) (*App, error) {
 		defer cancel()
 		err = errors.Join(err, a.engine.Close(stop))
 		a.models.Close()
-		return nil, errors.Join(err, a.upstreamAudit.Close(), a.closeStore(), a.closePeople())
+		return nil, errors.Join(err, a.closeFiles())
 	}
 	start, cancel := context.WithTimeout(ctx, upstream.StartTimeout)
 	defer cancel()
@@ -173,21 +160,43 @@ func NewEngine(ctx context.Context, c Config) (*App, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := a.openPeople(c); err != nil {
-		return nil, errors.Join(err, a.closePeople())
+	if a.people, err = openPeople(c, a.metrics); err != nil {
+		return nil, err
 	}
-	opened, err := c.Folder.openStore(ctx, c.Sync, c.Logger)
-	if err != nil {
-		return nil, errors.Join(err, a.closePeople())
+	if a.store, err = c.Folder.OpenStore(ctx, c.Sync, c.Logger); err != nil {
+		return nil, errors.Join(err, a.closeFiles())
 	}
-	a.store, a.state, a.closeStore = opened.Store, opened.state, opened.close
-	if a.keys, err = c.Folder.keyStore(a.state).Load(ctx); err != nil {
-		return nil, errors.Join(folderError(err), a.closeStore(), a.closePeople())
+	if a.keys, err = c.Folder.KeyStore(a.store.State).Load(ctx); err != nil {
+		return nil, errors.Join(fmt.Errorf("the data folder can't be used: %w", err), a.closeFiles())
 	}
 	if err := a.startEngine(ctx, c, models); err != nil {
-		return nil, errors.Join(err, a.closeStore(), a.closePeople())
+		return nil, errors.Join(err, a.closeFiles())
 	}
 	return a, nil
+}
+
+// closeFiles closes what has been opened.
+func (a *App) closeFiles() (err error) {
+	if a.upstreams != nil {
+		err = a.upstreams.audit.Close()
+	}
+	if a.store != nil {
+		err = errors.Join(err, a.store.Close())
+	}
+	if a.tracer != nil {
+		if lost := a.tracer.Close(); lost != nil { // the collector may be gone: no error of ours
+			a.logger.Warn("the last traces could not be sent", "err", lost)
+		}
+	}
+	return errors.Join(err, a.people.close())
+}
+
+// UpstreamProblems says in a sentence each which upstreams are not connected, and why.
+func (a *App) UpstreamProblems() []string {
+	if a.upstreams == nil {
+		return nil
+	}
+	return a.upstreams.problems()
 }
 
 // Runs returns the runs for the person at the machine.
@@ -198,36 +207,36 @@ func (a *App) Runs() *runs.Local {
 // startEngine starts the engine on the log, with the runs that are in it.
 func (a *App) startEngine(ctx context.Context, c Config, models *llm.Models) error {
 	options := engine.Options{
-		Photons: c.Photons, Offers: c.Offers, Log: a.store, Blobs: c.Folder.blobs, Ephemeral: c.Folder.temporary, Root: c.Root,
+		Photons: c.Photons, Offers: c.Offers, Log: a.store.Store, Blobs: c.Folder.Blobs, Ephemeral: c.Folder.Temporary, Root: c.Root,
 		Program: programdigest.Get, Policy: maxOpenAsks, Limits: c.Limits, Logger: c.Logger, Meter: a.metrics, Supervisor: a.supervisor,
-		People: a.mayExist(c), Audit: a.audit, RunURL: a.runURL,
+		People: a.people.mayExist(c), Audit: a.people.audit, RunURL: a.runURL,
 	}
-	if c.Folder.temporary {
+	if c.Folder.Temporary {
 		options.Program = nil // nothing is replayed by another program
 	} else {
 		go programdigest.Get() // before the first run needs it
 	}
-	if err := a.startTracing(ctx, c); err != nil {
+	var err error
+	if a.tracer, err = c.openTracer(ctx); err != nil {
 		return err
 	}
 	if a.tracer != nil {
 		options.Tracer = a.tracer
 	}
-	if !c.Folder.temporary {
-		options.KeyDir = c.Folder.keyDir()
+	if !c.Folder.Temporary {
+		options.KeyDir = c.Folder.KeyDir()
 	}
 	a.engine = engine.New(options)
 	a.metrics.RegisterEngine(a.engine)
 	a.streams = budget.New(budget.Streams, c.Streams.Or(budget.DefaultStreams))
 	a.metrics.RegisterBudgets(append(a.engine.Budgets(), a.streams)...)
 	if models != nil {
-		a.models = sampling.New(sampling.Config{Engine: a.engine, Models: models, Meter: a.metrics, State: a.state, Logger: c.Logger})
+		a.models = sampling.New(sampling.Config{Engine: a.engine, Models: models, Meter: a.metrics, State: a.store.State, Logger: c.Logger})
 	}
 	if base, ok := c.Site.Base(); ok {
 		a.baseURL.set(string(base))
 	}
-	var err error
-	if a.notices, err = a.newNotices(c); err != nil {
+	if a.notices, err = newNotices(c, a.engine, a.store.State, &a.baseURL); err != nil {
 		return err
 	}
 	if err := a.engine.Recover(ctx); err != nil {
@@ -253,8 +262,8 @@ func (a *App) newSurfaces(c Config) (err error) {
 	a.mcp, err = mcp.New(mcp.Config{
 		Engine: a.engine, Photons: c.Photons, StateSecret: a.keys.Sealing,
 		Name: "beam", Version: Version(), Instructions: toolInstructions + c.Instructions,
-		Upstreams: a.upstreams.Catalogue(), AskPolicy: c.AskPolicy, SignInHint: c.signInHint(), Streams: a.streams, Configure: c.ConfigureMCP, TraceContext: a.traceContextFunc(), Logger: c.Logger,
-		Apps: mcp.Apps{View: appview.New(a.engine), Marks: apps.NewMarks(a.state), Policy: c.Chat, Ephemeral: c.Folder.temporary},
+		Upstreams: a.upstreams.Catalogue(), AskPolicy: c.AskPolicy, SignInHint: c.signInHint(), Streams: a.streams, Configure: c.ConfigureMCP, TraceContext: traceContextFunc(a.tracer), Logger: c.Logger,
+		Apps: mcp.Apps{View: appview.New(a.engine), Marks: apps.NewMarks(a.store.State), Policy: c.Chat, Ephemeral: c.Folder.Temporary},
 	})
 	if err != nil {
 		return err
@@ -262,7 +271,7 @@ func (a *App) newSurfaces(c Config) (err error) {
 	site := web.Config{
 		Version: Version(),
 		Streams: a.streams, SignInAttempts: c.SignInAttempts, Engine: a.engine, Photons: c.Photons, Keys: a.keys, Sampling: a.models, MCP: a.mcp, Metrics: a.metrics.Handler(),
-		Upstreams: upstreamOperator{a.upstreams, a}, SignInCommand: c.signInCommand(), Site: c.Site, Hosts: c.AllowedHosts, Token: c.Token, Identify: c.Identify, Logger: c.Logger,
+		Upstreams: a.upstreams, SignInCommand: c.signInCommand(), Site: c.Site, Hosts: c.AllowedHosts, Token: c.Token, Identify: c.Identify, Logger: c.Logger,
 	}
 	site.AllowedOrigins = c.AllowedOrigins
 	if c.OAuth != nil {
@@ -270,13 +279,13 @@ func (a *App) newSurfaces(c Config) (err error) {
 		config.Logger = c.Logger
 		site.OAuth = oauth.NewVerifier(a.sessions, config)
 	}
-	a.addPeople(&site, c)
+	a.people.addTo(&site, c)
 	if c.Program != "" {
 		if site.Program, err = connect.ThisProgram(c.Program); err != nil {
 			c.Logger.Warn("the pages can't say how clients start this program", "err", err)
 		}
 	}
-	if l, ok := a.store.(interface{ Err() error }); ok {
+	if l, ok := a.store.Store.(interface{ Err() error }); ok {
 		site.Ready = l.Err
 	}
 	if a.web, err = web.New(site); err != nil {
@@ -284,25 +293,12 @@ func (a *App) newSurfaces(c Config) (err error) {
 		return err
 	}
 	a.metrics.RegisterSignIn(a.web.SignInCounts)
-	if a.watchUsers != nil {
-		a.users.OnChange(func(users.Changes) { a.engine.PeopleChanged() })
-		a.watchUsers()
-	}
+	a.people.watchUsers(a.engine.PeopleChanged)
 	return nil
 }
 
 // toolInstructions tell a client's model how Beam's tools behave.
 const toolInstructions = "These tools may stop to ask the user a question and go on when it is answered. "
-
-// SignInURL returns a new single-use URL below base, the base URL of the pages. The
-// first browser that opens it is signed in as the operator. It returns "" if the program
-// identifies callers itself.
-func (a *App) SignInURL(base string) string {
-	if !a.signsIn {
-		return ""
-	}
-	return a.web.SignInURL(base)
-}
 
 // Collector collects the app's metrics.
 func (a *App) Collector() prometheus.Collector { return a.metrics }

@@ -10,25 +10,19 @@ import (
 
 	"github.com/photon-beam/beam/internal/backup"
 	"github.com/photon-beam/beam/internal/controlsocket"
-	"github.com/photon-beam/beam/internal/runlog"
-	"github.com/photon-beam/beam/internal/smallstate"
+	"github.com/photon-beam/beam/internal/datafolder"
+	"github.com/photon-beam/beam/internal/store"
 )
 
 // backupStallTimeout is how long a process may read nothing of a backup that it
 // requested.
 const backupStallTimeout = time.Minute
 
-// Backup writes a backup of a folder that this process owns and no [App] uses.
-func (f *DataFolder) Backup(ctx context.Context, w io.Writer, logger *slog.Logger) error {
-	return f.withStore(ctx, logger, func(s *folderStore) error {
-		return backup.Write(ctx, w, f.backupParts(s, s.state), Version())
+// Backup writes a backup of a folder that no [App] uses.
+func Backup(ctx context.Context, f *datafolder.Folder, w io.Writer, logger *slog.Logger) error {
+	return f.WithStore(ctx, logger, func(s *store.Store) error {
+		return backup.Write(ctx, w, f.BackupParts(s, s.State()), Version())
 	})
-}
-
-// backupParts returns the parts of the folder that a backup contains, given the folder's log and
-// small state.
-func (f *DataFolder) backupParts(l runlog.Log, s smallstate.Store) backup.Parts {
-	return backup.Parts{Log: l, Blobs: f.blobs, KeyDir: f.keyDir(), SessionKeys: f.keyStore(s)}
 }
 
 // handleBackup writes a backup to another process. No run is deleted meanwhile.
@@ -39,7 +33,7 @@ func (h *controlServer) handleBackup(ctx context.Context, r *controlsocket.Reque
 		return
 	}
 	w := &stallWriter{request: r}
-	err := backup.Write(ctx, w, h.folder.backupParts(h.store, h.state), Version())
+	err := backup.Write(ctx, w, h.folder.BackupParts(h.store, h.store.State), Version())
 	switch {
 	case err == nil:
 	case ctx.Err() != nil:

@@ -35,7 +35,7 @@ const sessionCloseTimeout = 1200 * time.Millisecond
 // app's folder, until the app is closed. It does nothing for a temporary folder,
 // which has no socket. command and root describe this process to others.
 func (a *App) ServeControlSocket(ctx context.Context, command, root string, pages *PageServer) {
-	if a.folder.socket == nil {
+	if a.folder.Socket == nil {
 		return
 	}
 	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx)) // sessions end when the app drains
@@ -53,14 +53,14 @@ func (a *App) ServeControlSocket(ctx context.Context, command, root string, page
 
 		RequestUpstream: h.handleUpstream,
 	}
-	go a.folder.socket.Serve(ctx, owner, handlers, a.logger)
+	go a.folder.Socket.Serve(ctx, owner, handlers, a.logger)
 }
 
 // stopAccepting accepts no more processes. Like the other methods that end a
 // control server, it does nothing if h is nil.
 func (h *controlServer) stopAccepting() {
 	if h != nil {
-		h.logCloseError(h.folder.socket.StopAccepting())
+		h.logCloseError(h.folder.Socket.StopAccepting())
 	}
 }
 
@@ -78,7 +78,7 @@ func (h *controlServer) endSessions() {
 func (h *controlServer) close(timeout time.Duration) {
 	if h != nil {
 		h.cancelSessions()
-		h.logCloseError(h.folder.socket.Close(timeout))
+		h.logCloseError(h.folder.Socket.Close(timeout))
 	}
 }
 

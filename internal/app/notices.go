@@ -3,11 +3,13 @@ package app
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"sync"
 
 	"github.com/photon-beam/beam/internal/callers"
 	"github.com/photon-beam/beam/internal/engine"
 	"github.com/photon-beam/beam/internal/links"
+	"github.com/photon-beam/beam/internal/smallstate"
 	"github.com/photon-beam/beam/internal/webhook"
 )
 
@@ -19,22 +21,22 @@ type Webhook struct{ URL, Secret string }
 const maxAwaitingNotice = 10_000
 
 // newNotices returns what tells the webhook of each question, nil if there is no webhook. It
-// must be called before the engine recovers.
-func (a *App) newNotices(c Config) (*notices, error) {
+// must be called before the engine recovers. pages is where the questions are answered.
+func newNotices(c Config, e *engine.Engine, state smallstate.Store, pages *baseURL) (n *notices, err error) {
 	if c.Webhook.URL == "" {
 		return nil, nil
 	}
-	sender, err := webhook.New(webhook.Config{URL: c.Webhook.URL, Secret: c.Webhook.Secret, State: a.state, Compose: a.composeNotice, Logger: c.Logger})
+	n = &notices{engine: e, pages: pages, logger: c.Logger, asked: make(chan string, maxAwaitingNotice)}
+	n.sender, err = webhook.New(webhook.Config{URL: c.Webhook.URL, Secret: c.Webhook.Secret, State: state, Compose: n.compose, Logger: c.Logger})
 	if err != nil {
 		return nil, err
 	}
-	n := &notices{app: a, sender: sender, asked: make(chan string, maxAwaitingNotice)}
 	n.ctx, n.cancel = context.WithCancel(context.Background())
-	a.engine.OnAsk(func(askID string) {
+	e.OnAsk(func(askID string) {
 		select {
 		case n.asked <- askID:
 		default:
-			a.logger.Error("too many questions at once for the webhook; this one is told only if it is open when Beam starts again", "ask", askID)
+			n.logger.Error("too many questions at once for the webhook; this one is told only if it is open when Beam starts again", "ask", askID)
 		}
 	})
 	return n, nil
@@ -42,7 +44,9 @@ func (a *App) newNotices(c Config) (*notices, error) {
 
 // Notices tell the webhook of questions.
 type notices struct {
-	app     *App
+	engine  *engine.Engine
+	pages   *baseURL
+	logger  *slog.Logger
 	sender  *webhook.Sender
 	asked   chan string // the ids of new questions
 	ctx     context.Context
@@ -82,9 +86,9 @@ func (n *notices) tellAsked() {
 }
 
 func (n *notices) tellOpen() {
-	for askID, err := range n.app.engine.OpenAskIDs() {
+	for askID, err := range n.engine.OpenAskIDs() {
 		if err != nil {
-			n.app.logger.Error("telling the webhook of open questions", "err", err)
+			n.logger.Error("telling the webhook of open questions", "err", err)
 		}
 		if err != nil || n.ctx.Err() != nil {
 			return
@@ -95,52 +99,21 @@ func (n *notices) tellOpen() {
 	}
 }
 
-// composeNotice returns the notice of a question; nil if it isn't open any more.
-func (a *App) composeNotice(ctx context.Context, askID string) (*webhook.Notice, error) {
-	open, err := a.engine.OpenAsk(ctx, callers.Operator(), askID)
+// compose returns the notice of a question; nil if it isn't open any more.
+func (n *notices) compose(ctx context.Context, askID string) (*webhook.Notice, error) {
+	open, err := n.engine.OpenAsk(ctx, callers.Operator(), askID)
 	switch {
 	case errors.Is(err, engine.ErrSettled), errors.Is(err, engine.ErrAskNotFound), err == nil && open.Question == nil:
 		return nil, nil
 	case err != nil:
 		return nil, err
 	}
-	n := &webhook.Notice{
+	notice := &webhook.Notice{
 		Ask: askID, Run: open.Run, Photon: open.Photon, Title: open.Asker(), Server: open.Question.Server, Tool: open.Question.Tool, Kind: string(open.Question.Kind), Message: open.Question.Message,
 		Owner: open.OwnerName, AskedAt: open.Since, Deadline: open.Deadline, Lost: open.Lost,
 	}
-	if base := a.baseURL.get(); base != "" {
-		n.URL = links.Base(base).Ask(askID)
+	if base := n.pages.get(); base != "" {
+		notice.URL = links.Base(base).Ask(askID)
 	}
-	return n, nil
+	return notice, nil
 }
-
-// A baseURL is the base URL of the pages, once it is known. It may be used from several
-// goroutines.
-type baseURL struct {
-	mu  sync.Mutex
-	url string
-}
-
-func (b *baseURL) get() string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.url
-}
-
-func (b *baseURL) set(url string) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.url = url
-}
-
-// runURL returns the address of a run's page; "" if it isn't known.
-func (a *App) runURL(run string) string {
-	base := a.baseURL.get()
-	if base == "" {
-		return ""
-	}
-	return links.Base(base).Run(run)
-}
-
-// SetBaseURL says at which base URL browsers reach the pages.
-func (a *App) SetBaseURL(base string) { a.baseURL.set(base) }

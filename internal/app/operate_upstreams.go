@@ -1,7 +1,6 @@
 package app
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -10,6 +9,7 @@ import (
 	"path/filepath"
 
 	"github.com/photon-beam/beam/internal/controlsocket"
+	"github.com/photon-beam/beam/internal/datafolder"
 	"github.com/photon-beam/beam/internal/smallstate"
 	"github.com/photon-beam/beam/internal/store"
 	"github.com/photon-beam/beam/internal/upstream"
@@ -59,38 +59,27 @@ func (r *UpstreamReply) Err() error {
 	return nil
 }
 
-// UpstreamProblems says in a sentence each which upstreams are not connected, and why.
-func (a *App) UpstreamProblems() []string {
-	var problems []string
-	if a.upstreams == nil {
-		return nil
-	}
-	for _, s := range a.upstreams.Status() {
-		if s.State != upstream.Connected {
-			problems = append(problems, fmt.Sprintf("the MCP server %s is not connected: %s", s.Name, cmp.Or(s.LatestError(), "it has not responded yet")))
-		}
-	}
-	return problems
-}
-
 // UpstreamFile returns the data folder's own file of upstreams, which may not exist.
 func UpstreamFile(dir string) string { return filepath.Join(dir, config.OwnFile) }
 
-// UpstreamProblem returns why the folder's own server of a name can't be used; nil if it can.
-func (f *DataFolder) UpstreamProblem(name string) error { return upstreamProblem(f.dir, name) }
+// UpstreamProblem returns why the own server of a name in a data folder can't be used; nil if it
+// can, or if there is none.
+func UpstreamProblem(dir, name string) error {
+	l, _, err := config.Find(UpstreamFile(dir), name)
+	return errors.Join(err, l.Problem)
+}
 
-// ChangeUpstreams adds a server to the folder's file, or removes one. This process must
-// own the folder, which no [App] uses.
-func (f *DataFolder) ChangeUpstreams(ctx context.Context, r UpstreamRequest, logger *slog.Logger) error {
+// ChangeUpstreams adds a server to the file of a folder that no [App] uses, or removes one.
+func ChangeUpstreams(ctx context.Context, f *datafolder.Folder, r UpstreamRequest, logger *slog.Logger) error {
 	if r.Action != UpstreamRemove {
-		return f.changeUpstreams(ctx, r, nil)
+		return changeUpstreams(ctx, f.Dir, r, nil)
 	}
-	return f.withStore(ctx, logger, func(s *folderStore) error { return f.changeUpstreams(ctx, r, s.state) })
+	return f.WithStore(ctx, logger, func(s *store.Store) error { return changeUpstreams(ctx, f.Dir, r, s.State()) })
 }
 
 // changeUpstreams is ChangeUpstreams, given the folder's small state, which only removing needs.
-func (f *DataFolder) changeUpstreams(ctx context.Context, r UpstreamRequest, s smallstate.Store) (err error) {
-	file := UpstreamFile(f.dir)
+func changeUpstreams(ctx context.Context, dir string, r UpstreamRequest, s smallstate.Store) (err error) {
+	file := UpstreamFile(dir)
 	switch {
 	case r.Action == UpstreamAdd && r.Definition != nil:
 		err = config.Add(file, r.Name, *r.Definition, r.Replace)
@@ -102,90 +91,6 @@ func (f *DataFolder) changeUpstreams(ctx context.Context, r UpstreamRequest, s s
 		err = fmt.Errorf("it can't do %q", r.Action)
 	}
 	return err
-}
-
-// UpstreamPins returns what was accepted of an upstream's tools. This process must own the folder,
-// which no [App] uses.
-func (f *DataFolder) UpstreamPins(ctx context.Context, name string) ([]smallstate.Value, error) {
-	if has, err := f.hasStore(); err != nil {
-		return nil, err
-	} else if !has {
-		return f.oldPins(name)
-	}
-	shared, err := store.ReadState(ctx, f.dir, policy.PinsBucket(name))
-	if err != nil {
-		return nil, err
-	}
-	return pinsIn(ctx, shared, name)
-}
-
-func pinsIn(ctx context.Context, s smallstate.Store, upstreamName string) (pins []smallstate.Value, err error) {
-	for v, err := range (smallstate.Bucket{Store: s, Name: policy.PinsBucket(upstreamName)}).All(ctx) {
-		if err != nil {
-			return nil, err
-		}
-		pins = append(pins, v)
-	}
-	return pins, nil
-}
-
-// An upstreamOperator operates upstreams for the pages.
-type upstreamOperator struct {
-	*upstream.Manager
-	app *App
-}
-
-// Remove removes a server from the folder's own file, and ends the connection to it. The
-// error may wrap [config.ErrNotFound].
-func (o upstreamOperator) Remove(name string) error {
-	_, err := o.app.changeUpstreams(UpstreamRequest{Action: UpstreamRemove, Name: name})
-	return err
-}
-
-// changeUpstreams changes the folder's own file, and applies it. The warning says what
-// can't be used of it.
-func (a *App) changeUpstreams(r UpstreamRequest) (warning, err error) {
-	if a.folder.temporary {
-		return nil, config.ErrNotFound // it has no file
-	}
-	a.upstreamFileLock.Lock()
-	defer a.upstreamFileLock.Unlock()
-	if r.Action == UpstreamAdd {
-		if err := a.checkNewUpstream(r.Name); err != nil {
-			return nil, err
-		}
-	}
-	ctx, cancel := context.WithTimeout(context.Background(), upstream.StartTimeout)
-	defer cancel()
-	if err := a.folder.changeUpstreams(ctx, r, a.state); err != nil {
-		return nil, err
-	}
-	servers, err := config.LoadValid(a.upstreamFilesNow()...)
-	if err != nil {
-		a.logger.Warn("not all upstreams can be used", "err", err)
-	}
-	problems := a.upstreams.Configure(ctx, servers)
-	for name, err := range problems {
-		a.logger.Warn("an upstream can't be used", "upstream", name, "err", err)
-	}
-	return errors.Join(upstreamProblem(a.folder.dir, r.Name), problems[r.Name]), nil
-}
-
-// checkNewUpstream returns an error for a name that a server of another file has.
-func (a *App) checkNewUpstream(name string) error {
-	for _, file := range a.upstreamFiles {
-		if _, taken, _ := config.Find(file, name); taken {
-			return fmt.Errorf("there is a server %q already, in %s, which this Beam was started with: choose another name, or change it there", name, file)
-		}
-	}
-	return nil
-}
-
-// upstreamProblem returns why the folder's own server of a name can't be used; nil if it can,
-// or if there is none.
-func upstreamProblem(dir, name string) error {
-	l, _, err := config.Find(UpstreamFile(dir), name)
-	return errors.Join(err, l.Problem)
 }
 
 // handleUpstream operates upstreams for another process.
@@ -209,11 +114,11 @@ func (h *controlServer) operateUpstreams(ctx context.Context, r UpstreamRequest)
 	case r.Action == UpstreamStatus:
 		reply.Status = h.upstreams.Status()
 	case r.Action == UpstreamPins:
-		reply.Pins, err = pinsIn(ctx, h.state, r.Name)
+		reply.Pins, err = smallstate.Bucket{Store: h.store.State, Name: policy.PinsBucket(r.Name)}.Values(ctx)
 	case r.Action == UpstreamAccept:
 		reply.Accepted, err = h.upstreams.Accept(r.Name, r.Tool, "")
 	default:
-		warning, err = h.changeUpstreams(r)
+		warning, err = h.upstreams.change(r)
 	}
 	if err != nil {
 		reply.Error = err.Error()

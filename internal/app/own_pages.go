@@ -67,6 +67,3 @@ func portOf(u *url.URL) string {
 	}
 	return "80"
 }
-
-// AddPages says that the pages are served at another base URL, too.
-func (a *App) AddPages(base string) { a.ownPages.add(base) }

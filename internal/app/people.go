@@ -2,11 +2,13 @@ package app
 
 import (
 	"context"
+	"errors"
 	"net/netip"
 
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/audit"
 	"github.com/photon-beam/beam/internal/callers"
+	"github.com/photon-beam/beam/internal/metrics"
 	"github.com/photon-beam/beam/internal/trustedproxy"
 	"github.com/photon-beam/beam/internal/users"
 	"github.com/photon-beam/beam/web"
@@ -27,55 +29,71 @@ func (p *People) Known() bool {
 	return p.Users != "" || p.Proxy != nil || p.OpenID != nil
 }
 
-// openPeople reads the users and opens the audit file.
-func (a *App) openPeople(c Config) (err error) {
-	if c.People.Users != "" {
-		if a.users, err = users.Open(c.People.Users, c.Token, c.Logger); err != nil {
-			return err
-		}
-		watch, stop := context.WithCancel(context.Background())
-		a.stopWatching = stop
-		a.watchUsers = func() { go a.users.Watch(watch) }
-	}
-	if c.Audit == "" {
-		return nil
-	}
-	a.audit, err = audit.Open(c.Audit, func(err error) { c.Logger.Error("writing the audit file", "err", err) })
-	if err == nil {
-		a.metrics.RegisterAudit(a.audit.Failures)
-	}
-	return err
+// people are the files about who may use an app, and about what they do.
+type people struct {
+	users  *users.Store // nil for none
+	audit  *audit.Log   // nil for none
+	cancel func()       // ends watching the file of users; nil for none
+	watch  func()       // starts to watch it; nil for none
 }
 
-// closePeople undoes openPeople.
-func (a *App) closePeople() error {
-	if a.stopWatching != nil {
-		a.stopWatching()
+// openPeople reads the users and opens the audit file.
+func openPeople(c Config, meter *metrics.Metrics) (p *people, err error) {
+	p = &people{}
+	if c.People.Users != "" {
+		if p.users, err = users.Open(c.People.Users, c.Token, c.Logger); err != nil {
+			return nil, err
+		}
+		ctx, cancel := context.WithCancel(context.Background())
+		p.cancel, p.watch = cancel, func() { go p.users.Watch(ctx) }
 	}
-	return a.audit.Close()
+	if c.Audit == "" {
+		return p, nil
+	}
+	if p.audit, err = audit.Open(c.Audit, func(err error) { c.Logger.Error("writing the audit file", "err", err) }); err != nil {
+		return nil, errors.Join(err, p.close())
+	}
+	meter.RegisterAudit(p.audit.Failures)
+	return p, nil
+}
+
+// watchUsers calls changed when the users change, from now on.
+func (p *people) watchUsers(changed func()) {
+	if p.watch != nil {
+		p.users.OnChange(func(users.Changes) { changed() })
+		p.watch()
+	}
+}
+
+// close undoes openPeople.
+func (p *people) close() error {
+	if p.cancel != nil {
+		p.cancel()
+	}
+	return p.audit.Close()
 }
 
 // mayExist returns a function for [engine.Options]: who may answer questions here. Proxies,
 // identity providers and programs that embed Beam may know anybody; the function is nil
 // then.
-func (a *App) mayExist(c Config) func(qualifies func(generators.Caller) bool) bool {
+func (p *people) mayExist(c Config) func(qualifies func(generators.Caller) bool) bool {
 	if c.Identify != nil || c.People.Proxy != nil || c.People.OpenID != nil || c.OAuth != nil {
 		return nil
 	}
 	return func(qualifies func(generators.Caller) bool) bool {
-		return qualifies(callers.Operator()) || a.users != nil && a.users.Any(qualifies)
+		return qualifies(callers.Operator()) || p.users != nil && p.users.Any(qualifies)
 	}
 }
 
-// addPeople tells the pages who may use them.
-func (a *App) addPeople(site *web.Config, c Config) {
-	site.Users, site.Audit, site.TrustedProxies = a.users, a.audit, c.People.Proxies
-	if p := c.People.Proxy; p != nil {
-		p.Users = a.users
-		site.Authenticators = append(site.Authenticators, p)
+// addTo tells the pages who may use them.
+func (p *people) addTo(site *web.Config, c Config) {
+	site.Users, site.Audit, site.TrustedProxies = p.users, p.audit, c.People.Proxies
+	if proxy := c.People.Proxy; proxy != nil {
+		proxy.Users = p.users
+		site.Authenticators = append(site.Authenticators, proxy)
 	}
-	if p := c.People.OpenID; p != nil {
-		config := *p
+	if c.People.OpenID != nil {
+		config := *c.People.OpenID
 		config.Site, config.Keys = c.Site, site.Keys
 		site.OpenID = openid.New(config)
 	}

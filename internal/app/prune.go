@@ -7,7 +7,9 @@ import (
 	"log/slog"
 
 	"github.com/photon-beam/beam/internal/controlsocket"
+	"github.com/photon-beam/beam/internal/datafolder"
 	"github.com/photon-beam/beam/internal/engine"
+	"github.com/photon-beam/beam/internal/store"
 )
 
 // A PruneRequest is the argument of [RequestPrune]: which finished runs to delete.
@@ -24,12 +26,11 @@ type PruneResult struct {
 	Error  string             `json:"error,omitempty"` // why not all were deleted
 }
 
-// PruneLog deletes finished runs from a folder that this process owns and no
-// [App] uses. If it returns an error, the runs that it returns are deleted
-// nevertheless.
-func (f *DataFolder) PruneLog(ctx context.Context, r PruneRequest, logger *slog.Logger) (runs []engine.PrunedRun, err error) {
-	err = f.withStore(ctx, logger, func(s *folderStore) error {
-		runs, err = engine.PruneLog(ctx, s, f.blobs, f.keyDir(), r.PruneCriteria, r.DryRun)
+// Prune deletes finished runs from a folder that no [App] uses. If it returns an error, the runs
+// that it returns are deleted nevertheless.
+func Prune(ctx context.Context, f *datafolder.Folder, r PruneRequest, logger *slog.Logger) (runs []engine.PrunedRun, err error) {
+	err = f.WithStore(ctx, logger, func(s *store.Store) error {
+		runs, err = engine.PruneLog(ctx, s, f.Blobs, f.KeyDir(), r.PruneCriteria, r.DryRun)
 		return err
 	})
 	return runs, err

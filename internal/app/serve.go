@@ -133,7 +133,7 @@ func (a *App) Close(ctx context.Context) error {
 		a.logger.Warn("requests are still in progress")
 		err = errors.Join(err, left)
 	}
-	return errors.Join(err, a.upstreamAudit.Close(), a.closeStore(), a.closePeople())
+	return errors.Join(err, a.closeFiles())
 }
 
 // closeSurfaces ends the streams of followers and the sessions of MCP clients, if there are
@@ -167,7 +167,7 @@ func (a *App) Stop() {
 	}
 	a.closeSurfaces()
 	a.control.close(0)
-	if err := errors.Join(a.upstreamAudit.Close(), a.closeStore(), a.closePeople()); err != nil {
+	if err := a.closeFiles(); err != nil {
 		a.logger.Error("closing the log", "err", err)
 	}
 }

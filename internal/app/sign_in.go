@@ -4,17 +4,19 @@ import (
 	"cmp"
 	"regexp"
 	"strings"
+
+	"github.com/photon-beam/beam/internal/datafolder"
 )
 
 // signInCommand returns the command that prints an address which signs a browser in, or ""
 // if there is none. It names the folder only if the command would not find it.
 func (c *Config) signInCommand() string {
-	if c.Program == "" || c.Identify != nil || c.Token != "" || c.People.Known() || c.Folder.temporary {
+	if c.Program == "" || c.Identify != nil || c.Token != "" || c.People.Known() || c.Folder.Temporary {
 		return ""
 	}
 	command := cmp.Or(c.Command, quoteForShell(c.Program)) + " open"
-	if dir, err := defaultDataDir(); err != nil || dir != c.Folder.dir {
-		command += " --data " + quoteForShell(c.Folder.dir)
+	if dir, err := datafolder.Resolve(""); err != nil || dir != c.Folder.Dir {
+		command += " --data " + quoteForShell(c.Folder.Dir)
 	}
 	return command
 }

@@ -193,7 +193,7 @@ func (a *backupWriter) writeBlobs() error {
 }
 
 func (a *backupWriter) writeBlob(run string, b blob.Blob) error {
-	err := a.verifyBlob(run, b)
+	err := a.Blobs.Verify(run, b.Digest) // before any of it is written
 	switch {
 	case errors.Is(err, blob.ErrNotFound):
 		return nil // an upload that no entry refers to was removed
@@ -210,15 +210,5 @@ func (a *backupWriter) writeBlob(run string, b blob.Blob) error {
 	a.written.Blobs++
 	delete(a.refs, blobRef{run, b.Digest})
 	err = a.writeFile("blobs/"+run+"/"+b.Digest, b.Size, f)
-	return errors.Join(err, f.Close())
-}
-
-// verifyBlob reads a blob whole, before any of it is written.
-func (a *backupWriter) verifyBlob(run string, b blob.Blob) error {
-	f, err := a.Blobs.OpenVerified(run, b.Digest, func(reason error) error { return reason })
-	if err != nil {
-		return err
-	}
-	_, err = io.Copy(io.Discard, f)
 	return errors.Join(err, f.Close())
 }

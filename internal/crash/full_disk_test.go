@@ -19,7 +19,7 @@ import (
 	"time"
 
 	"github.com/photon-beam/beam/internal/programtest"
-	"github.com/photon-beam/beam/internal/store"
+	"github.com/photon-beam/beam/internal/store/sqlite"
 )
 
 // A smallDisk is a program with its data on a file system of a few megabytes, which is
@@ -290,7 +290,7 @@ func testFullDisk(t *testing.T, bin string, restart bool) {
 	}
 	end()
 	copied := t.TempDir() // SQLite resolves the link in d.data, which leads out of the mount there
-	if err := store.CopyFiles(d.data, copied); err != nil {
+	if err := sqlite.CopyFiles(d.data, copied); err != nil {
 		t.Fatal(err)
 	}
 	checkLog(t, copied, results)

@@ -101,7 +101,7 @@ func contents(t testing.TB, all []string) contentsOf {
 }
 
 // readAll reads all appends, each as one line of JSON.
-func readAll(t testing.TB, s runlog.Scanner) (all []string) {
+func readAll(t testing.TB, s *oldlog.Folder) (all []string) {
 	t.Helper()
 	for a, err := range s.Scan(t.Context()) {
 		if err != nil {

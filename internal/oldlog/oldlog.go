@@ -39,8 +39,6 @@ type Folder struct {
 	report   Report
 }
 
-var _ runlog.Scanner = (*Folder)(nil)
-
 // A message locates an append in its block.
 type message struct {
 	seq, first        uint64 // first: ordinal of its first entry; 0 if it can't be decoded
@@ -194,8 +192,8 @@ func (f *Folder) Report() Report { return f.report }
 // Count returns the number of appends that [Folder.Scan] yields.
 func (f *Folder) Count() int { return len(f.messages) }
 
-// Scan implements [runlog.Scanner]: it yields the appends of all runs that weren't
-// deleted, in the order in which they were made. It reads the blocks again.
+// Scan yields the appends of all runs that weren't deleted, in the order in which they were made.
+// It reads the blocks again.
 func (f *Folder) Scan(ctx context.Context) iter.Seq2[runlog.AppendedEntries, error] {
 	return func(yield func(runlog.AppendedEntries, error) bool) {
 		err := f.scan(ctx, func(a runlog.AppendedEntries) bool { return yield(a, nil) })

@@ -113,7 +113,7 @@ func (m *Memory) add(run string, entries []runlog.Entry, strict bool) error {
 
 // Append implements [runlog.Log].
 func (m *Memory) Append(ctx context.Context, run string, after uint64, entries ...runlog.Entry) (uint64, error) {
-	entries = number(after, entries) // so that the log and the row have the same times
+	entries = runlog.Number(after, entries) // so that the log and the row have the same times
 	last, err := m.Log.Append(ctx, run, after, entries...)
 	var conflict *runlog.ConflictError
 	m.mu.Lock()
@@ -125,18 +125,6 @@ func (m *Memory) Append(ctx context.Context, run string, after uint64, entries .
 		return last, m.add(run, entries, false)
 	}
 	return last, err
-}
-
-// number returns the entries with their ordinals and times.
-func number(after uint64, entries []runlog.Entry) []runlog.Entry {
-	numbered := slices.Clone(entries)
-	for i := range numbered {
-		numbered[i].Seq = after + uint64(i) + 1
-		if numbered[i].Time.IsZero() {
-			numbered[i].Time = time.Now()
-		}
-	}
-	return numbered
 }
 
 // readMissed reads what others have appended to a run. Callers hold mu.

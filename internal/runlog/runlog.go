@@ -11,6 +11,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"slices"
 	"time"
 )
 
@@ -124,4 +125,18 @@ type ConflictError struct {
 
 func (e *ConflictError) Error() string {
 	return fmt.Sprintf("run %s: the last entry is %d, not %d", e.Run, e.Last, e.After)
+}
+
+// Number returns a copy of the entries of an append after an ordinal, with their ordinals, and
+// with the present time if they have none.
+func Number(after uint64, entries []Entry) []Entry {
+	numbered := slices.Clone(entries)
+	now := time.Now()
+	for i := range numbered {
+		numbered[i].Seq = after + uint64(i) + 1
+		if numbered[i].Time.IsZero() {
+			numbered[i].Time = now
+		}
+	}
+	return numbered
 }

@@ -140,6 +140,17 @@ func (b Bucket) All(ctx context.Context) iter.Seq2[Value, error] {
 	}
 }
 
+// Values returns all values.
+func (b Bucket) Values(ctx context.Context) (all []Value, err error) {
+	for v, err := range b.All(ctx) {
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, v)
+	}
+	return all, nil
+}
+
 // DeleteIf deletes the values that a condition selects.
 func (b Bucket) DeleteIf(ctx context.Context, selects func(Value) bool) error {
 	for after := ""; ; {

@@ -5,8 +5,6 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"math/rand/v2"
-	"slices"
-	"time"
 	"unicode/utf8"
 
 	"github.com/photon-beam/beam/internal/humanize"
@@ -14,17 +12,18 @@ import (
 	"github.com/photon-beam/beam/internal/smallstate"
 )
 
-// A request is what the writer does for a caller: it appends to a run, deletes some, or changes
-// small state.
+// A request is what the writer does for a caller: it appends to a run, deletes it, or changes small
+// state.
 type request struct {
 	run     string
 	after   uint64
 	entries []runlog.Entry // with their times
 	data    []byte         // the encoded entries
 	dataSum [sha256.Size]byte
+	digest  digest // of the run up to here, once its order is known
 	token   int64
 	sync    bool // before done is closed
-	deletes []string
+	deletes bool // the run
 	changes []smallstate.Change
 
 	last    uint64
@@ -46,7 +45,7 @@ func (s *Store) Append(ctx context.Context, run string, after uint64, entries ..
 	}
 	q := &request{run: run, after: after, done: make(chan struct{})}
 	if len(entries) > 0 {
-		if err := s.prepare(q, entries); err != nil {
+		if err := s.encode(q, entries); err != nil {
 			return 0, fmt.Errorf("appending to run %s: %w", run, err)
 		}
 	}
@@ -54,38 +53,31 @@ func (s *Store) Append(ctx context.Context, run string, after uint64, entries ..
 	return q.last, err
 }
 
-// prepare encodes the entries of an append.
-func (s *Store) prepare(q *request, entries []runlog.Entry) error {
-	q.entries = slices.Clone(entries) // it is the writer's
-	now := time.Now()
-	for i := range q.entries {
-		q.entries[i].Seq = q.after + uint64(i) + 1
-		if q.entries[i].Time.IsZero() {
-			q.entries[i].Time = now
-		}
-	}
+// encode encodes the entries of an append.
+func (s *Store) encode(q *request, entries []runlog.Entry) error {
+	q.entries = runlog.Number(q.after, entries) // they are the writer's
 	q.data = encodeEntries(q.entries)
-	if len(q.data) > MaxAppendBytes {
-		return fmt.Errorf("%w: %s, at most %s", ErrAppendTooLarge, humanize.Bytes(int64(len(q.data))), humanize.Bytes(MaxAppendBytes))
-	}
 	q.dataSum, q.token = sha256.Sum256(q.data), int64(rand.Uint64())
 	q.sync = s.options.Sync == SyncAlways || s.options.Sync == SyncDefault && mustSync(q.entries)
-	return s.checkSpace(q.entries[len(q.entries)-1].Kind, len(q.data))
+	last := q.entries[len(q.entries)-1].Kind
+	return s.checkSize(len(q.data), last == runlog.KindStepped || last == runlog.KindFinished) // a step must not run twice, and a finished run can be deleted
 }
 
 // pagesOfAppend is about how much an append writes beyond its data.
 const pagesOfAppend = 32 << 10
 
-// checkSpace returns [runlog.ErrDiskFull] if the disk has no space for an append.
-func (s *Store) checkSpace(last runlog.Kind, bytes int) error {
-	if s.disk == nil {
+// checkSize returns [ErrAppendTooLarge], or [runlog.ErrDiskFull] if the disk has no space for so
+// many bytes; for essential ones, there is more.
+func (s *Store) checkSize(bytes int, essential bool) error {
+	switch {
+	case bytes > MaxAppendBytes:
+		return fmt.Errorf("%w: %s, at most %s", ErrAppendTooLarge, humanize.Bytes(int64(bytes)), humanize.Bytes(MaxAppendBytes))
+	case s.disk == nil:
 		return nil
+	case essential:
+		return s.disk.CheckEssentialWrite(2*bytes + pagesOfAppend)
 	}
-	check := s.disk.CheckWrite
-	if last == runlog.KindStepped || last == runlog.KindFinished {
-		check = s.disk.CheckEssentialWrite // a step must not run twice, and a finished run can be deleted
-	}
-	return check(2*bytes + pagesOfAppend)
+	return s.disk.CheckWrite(2*bytes + pagesOfAppend)
 }
 
 // send has the writer do a request.
@@ -111,10 +103,7 @@ func (s *Store) send(ctx context.Context, q *request) error {
 }
 
 // Delete implements [runlog.Log].
-func (s *Store) Delete(ctx context.Context, run string) error { return s.DeleteRuns(ctx, run) }
-
-// DeleteRuns deletes runs, all or none. Those that don't exist are no error.
-func (s *Store) DeleteRuns(ctx context.Context, runs ...string) error {
-	// Synced, because files that belong to the runs are deleted next.
-	return s.send(ctx, &request{deletes: runs, sync: true, done: make(chan struct{})})
+func (s *Store) Delete(ctx context.Context, run string) error {
+	// Synced, because files that belong to the run are deleted next.
+	return s.send(ctx, &request{run: run, deletes: true, sync: true, done: make(chan struct{})})
 }

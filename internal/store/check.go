@@ -2,17 +2,13 @@ package store
 
 import (
 	"context"
-	"crypto/sha256"
-	"database/sql"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"strings"
 
 	"github.com/photon-beam/beam/internal/runlist"
 	"github.com/photon-beam/beam/internal/runlog"
-	"github.com/photon-beam/beam/internal/runstate"
 )
 
 // A Report is what Check has found.
@@ -31,25 +27,26 @@ type Report struct {
 func (r *Report) Whole() bool { return len(r.Damaged) == 0 && len(r.Problems) == 0 }
 
 // Check reads everything: the database's own structure, the chain of each run, each row
-// against a new fold of its entries, the sums, and small state. Appends go on meanwhile, but the write-ahead
-// log grows. The error is ctx's, or that nothing could be read.
+// against a new fold of the entries, the sums, and small state. Appends go on meanwhile, but the
+// write-ahead log grows. The error is ctx's, or that nothing could be read.
 func (s *Store) Check(ctx context.Context) (Report, error) {
-	conn, err := s.readers.db.Conn(ctx)
+	conn, err := s.readers.Conn(ctx)
 	if err != nil {
-		return Report{}, s.readError(s.readers.fail(ctx, err))
+		return Report{}, s.fail(ctx, err)
 	}
 	defer conn.Close()
 	c := &checker{
-		store: s, conn: conn, Report: Report{Damaged: make(map[string]string), MissingFiles: make(map[string][]string)},
-		sums: newTally(),
+		reader: reader{statements: statements{on: conn}, dialect: s.dialect, closing: s.closing}, store: s, sums: newTally(),
+		Report: Report{Damaged: make(map[string]string), MissingFiles: make(map[string][]string)},
 	}
+	defer c.closeStatements()
 	if _, err := conn.ExecContext(ctx, s.dialect.beginRead); err != nil {
-		return Report{}, s.readError(s.readers.fail(ctx, err))
+		return Report{}, s.fail(ctx, err)
 	}
-	for _, step := range []func(context.Context) error{c.checkStructure, c.checkRuns, c.checkSums, c.checkState} {
-		if err := s.readers.fail(ctx, step(ctx)); err != nil {
+	for _, step := range []func(context.Context) error{c.checkStructure, c.checkRuns, c.checkTables, c.checkState} {
+		if err := step(ctx); err != nil {
 			if ctx.Err() != nil || s.isClosed() {
-				return c.Report, s.readError(err)
+				return c.Report, s.fail(ctx, err)
 			}
 			c.Problems = append(c.Problems, err.Error())
 		}
@@ -58,33 +55,21 @@ func (s *Store) Check(ctx context.Context) (Report, error) {
 	return c.Report, nil
 }
 
-// A checker reads one snapshot.
+// A checker reads one snapshot. It sums up what the tables beside runs and entries must have.
 type checker struct {
+	reader
 	Report
-	store *Store
-	conn  *sql.Conn
-	heads digest
-	sums  tally
-	asks  int
-	named int // rows of audience
-}
-
-func (c *checker) query(ctx context.Context, query string, scan func(scanner) error, args ...any) error {
-	rows, err := c.conn.QueryContext(ctx, query, args...)
-	if err != nil {
-		return err
-	}
-	for err == nil && rows.Next() {
-		err = scan(rows)
-	}
-	return errors.Join(err, rows.Err(), rows.Close())
+	store          *Store
+	sums           tally
+	heads          digest // of the runs
+	asks, audience digest // of the rows
 }
 
 func (c *checker) checkStructure(ctx context.Context) error {
-	if c.store.dialect.integrity == "" {
+	if c.dialect.integrity == "" {
 		return nil
 	}
-	return c.query(ctx, c.store.dialect.integrity, func(row scanner) error {
+	return c.query(ctx, c.dialect.integrity, func(row scanner) error {
 		var text string
 		err := row.Scan(&text)
 		if text != "ok" {
@@ -94,35 +79,21 @@ func (c *checker) checkStructure(ctx context.Context) error {
 	})
 }
 
-// storedRun is a row as it is stored.
-type storedRun struct {
-	num    int64
-	values []any
-}
-
 func (c *checker) checkRuns(ctx context.Context) error {
 	for after := int64(0); ; {
-		var page []storedRun
-		err := c.query(ctx, "SELECT num, "+valueColumns+" FROM runs WHERE num > $1 ORDER BY num LIMIT $2", func(row scanner) error {
-			r := storedRun{values: make([]any, 16)}
-			dest := []any{&r.num}
-			for i := range r.values {
-				dest = append(dest, &r.values[i])
-			}
-			page = append(page, r)
-			err := row.Scan(dest...)
-			page[len(page)-1].num = r.num
-			return err
+		var page [][]any
+		err := c.queryValues(ctx, "num, "+valueColumns+" FROM runs WHERE num > $1 ORDER BY num LIMIT $2", func(row []any) {
+			page = append(page, row)
 		}, after, pageRows)
 		if err != nil {
 			return fmt.Errorf("reading the runs after number %d: %w", after, err)
 		}
-		for _, r := range page {
-			if err := ctx.Err(); err != nil || c.store.isClosed() {
+		for _, row := range page {
+			if err := ctx.Err(); err != nil || c.isClosed() {
 				return err // Close waits
 			}
-			after = r.num
-			c.checkRun(ctx, r)
+			after, _ = row[0].(int64)
+			c.checkRun(ctx, after, row[1:])
 		}
 		if len(page) == 0 {
 			return nil
@@ -131,40 +102,33 @@ func (c *checker) checkRuns(ctx context.Context) error {
 }
 
 // checkRun checks a run's row against its entries.
-func (c *checker) checkRun(ctx context.Context, stored storedRun) {
+func (c *checker) checkRun(ctx context.Context, num int64, row []any) {
 	c.Runs++
-	text, _ := stored.values[0].(string)
-	r := &liveRun{run: run{Row: runlist.Row{ID: fromText(text)}, num: stored.num}}
+	text, _ := row[0].(string)
+	r := &liveRun{run: run{Row: runlist.Row{ID: fromText(text)}, num: num}}
 	err := c.foldEntries(ctx, r)
 	if err == nil {
-		err = c.compareRow(stored, r)
-	}
-	if err == nil {
-		err = c.checkAsks(ctx, r)
+		err = compareRow(row, r)
 	}
 	if err != nil {
-		c.Damaged[r.ID] = c.store.dialect.explain(err).Error()
+		c.Damaged[r.ID] = err.Error()
 	}
 	c.heads.xor(r.digest.of(r.ID))
-	c.sums.change(nil, r.now())
+	now := r.now()
+	c.sums.change(nil, now)
+	for _, a := range now.asks {
+		c.asks.xor(digestRow(a.owner, a.asked, num, a.seq, a.restricted, a.modelCalled))
+	}
+	for _, a := range now.audience {
+		c.audience.xor(digestRow(a.who, a.asked, num, a.seq))
+	}
 }
 
 // foldEntries reads the entries of a run, with their chain.
 func (c *checker) foldEntries(ctx context.Context, r *liveRun) error {
-	next := uint64(1)
+	chain := chainReader{run: r.ID, next: 1}
 	return c.query(ctx, "SELECT first, n, digest, data FROM entries WHERE run = $1 ORDER BY first", func(row scanner) error {
-		var first uint64
-		var n int
-		var d digest
-		var data []byte
-		if err := row.Scan(&first, &n, &d, &data); err != nil {
-			return err
-		}
-		r.digest = chain(r.digest, r.ID, first, n, sha256.Sum256(data))
-		if first != next || d != r.digest {
-			return fmt.Errorf("%w: entry %d is not what was recorded", runlog.ErrCorrupt, next)
-		}
-		entries, err := decodeEntries(nil, data, first, n, 0)
+		entries, err := chain.add(nil, row, 0)
 		for _, e := range entries {
 			loaded := c.store.loadBlob(r.ID, e)
 			if e.Blob != "" && c.store.options.Blobs != nil && loaded.Data == nil {
@@ -173,8 +137,8 @@ func (c *checker) foldEntries(ctx context.Context, r *liveRun) error {
 			r.apply(loaded)
 			err = errors.Join(err, c.findFiles(r.ID, loaded))
 		}
-		next += uint64(n)
-		c.Entries += n
+		r.digest = chain.digest
+		c.Entries += len(entries)
 		return err
 	}, r.num)
 }
@@ -195,20 +159,18 @@ func (c *checker) findFiles(run string, e runlog.Entry) error {
 	return err
 }
 
-// compareRow compares a row with what its entries lead to.
-func (c *checker) compareRow(stored storedRun, r *liveRun) error {
+// compareRow compares the values of a row with what its entries lead to.
+func compareRow(row []any, r *liveRun) error {
 	fold, err := r.fold()
 	if err != nil {
 		return err
 	}
-	fold = reencode(fold)
-	if raw, ok := stored.values[len(stored.values)-1].([]byte); ok {
-		stored.values[len(stored.values)-1] = reencode(raw)
+	if raw, ok := row[len(row)-1].([]byte); ok {
+		row[len(row)-1] = reencode(raw)
 	}
-	names := columnNames(valueColumns)
-	for i, want := range r.values(fold) {
-		if got := stored.values[i]; fmt.Sprintf("%T %v", got, got) != fmt.Sprintf("%T %v", want, want) {
-			return fmt.Errorf("%w: its %s is %.80q, but its entries say %.80q", runlog.ErrCorrupt, names[i], fmt.Sprintf("%s", got), fmt.Sprintf("%s", want))
+	for i, want := range r.values(reencode(fold)) {
+		if got := row[i]; fmt.Sprintf("%T %v", got, got) != fmt.Sprintf("%T %v", want, want) {
+			return fmt.Errorf("%w: its %s is %.80q, but its entries say %.80q", runlog.ErrCorrupt, columnNames(valueColumns)[i], fmt.Sprintf("%s", got), fmt.Sprintf("%s", want))
 		}
 	}
 	return nil
@@ -227,107 +189,87 @@ func reencode(raw []byte) []byte {
 	return again
 }
 
-// checkAsks checks the rows of a run's open questions.
-func (c *checker) checkAsks(ctx context.Context, r *liveRun) error {
-	for _, a := range r.Asks {
-		c.asks++
-		var restricted, called int64
-		found := false
-		err := c.query(ctx, "SELECT restricted, called FROM asks WHERE owner = $1 AND asked = $2 AND run = $3 AND seq = $4", func(row scanner) error {
-			found = true
-			return row.Scan(&restricted, &called)
-		}, toText(r.Owner()), toNanos(a.AskedAt), r.num, a.Seq)
-		if err == nil && (!found || restricted != toInt(a.Audience != nil) || called != isCalled(a)) {
-			err = fmt.Errorf("%w: question %d is not listed as its entries say", runlog.ErrCorrupt, a.Seq)
-		}
-		if err == nil {
-			err = c.checkAudience(ctx, r, a)
-		}
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (c *checker) checkAudience(ctx context.Context, r *liveRun, a *runstate.Ask) error {
-	for _, who := range namedBy(a.Audience) {
-		c.named++
-		found := false
-		err := c.query(ctx, "SELECT seq FROM audience WHERE who = $1 AND asked = $2 AND run = $3 AND seq = $4", func(scanner) error { found = true; return nil },
-			who, toNanos(a.AskedAt), r.num, a.Seq)
-		if err == nil && !found {
-			err = fmt.Errorf("%w: question %d is not listed for %s", runlog.ErrCorrupt, a.Seq, who)
-		}
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// checkSums compares the number of rows, the counts and the digest of heads, unless runs are
-// damaged, which are not in the sums.
-func (c *checker) checkSums(ctx context.Context) error {
+// checkTables compares the tables beside runs and entries with what the entries lead to, unless
+// runs are damaged.
+func (c *checker) checkTables(ctx context.Context) error {
 	if len(c.Damaged) > 0 {
 		return nil
 	}
-	for _, check := range []struct {
-		query, what string
-		want        int
+	var owners, photons digest
+	c.sums.trim()
+	for owner, n := range c.sums.owners {
+		owners.xor(digestRow(n.row(owner)...))
+	}
+	for name, n := range c.sums.photons {
+		photons.xor(digestRow(name, n))
+	}
+	const counted = "the counts of runs and questions are wrong"
+	for _, t := range []struct {
+		columns, problem string
+		want             digest
 	}{
-		{"SELECT count(*) FROM asks", "open questions are listed", c.asks},
-		{"SELECT count(*) FROM audience", "people and roles are listed who may answer", c.named},
-		{"SELECT count(*) FROM entries e WHERE NOT EXISTS (SELECT 1 FROM runs r WHERE r.num = e.run) AND NOT EXISTS (SELECT 1 FROM deleted d WHERE d.run = e.run)", "appends belong to no run", 0},
+		{"owner, asked, run, seq, restricted, called FROM asks", "the open questions are not listed as the entries say", c.asks},
+		{"who, asked, run, seq FROM audience", "it is not listed as the entries say who may answer", c.audience},
+		{"e.run, e.first FROM entries e WHERE NOT EXISTS (SELECT 1 FROM runs r WHERE r.num = e.run) AND NOT EXISTS (SELECT 1 FROM deleted d WHERE d.run = e.run)", "appends belong to no run", digest{}},
+		{"owner, " + strings.Join(countColumns, ", ") + " FROM counts WHERE " + strings.Join(countColumns, " <> 0 OR ") + " <> 0", counted, owners},
+		{"name, unfinished FROM photons WHERE unfinished <> 0", counted, photons},
 	} {
-		var n int
-		if err := c.query(ctx, check.query, func(row scanner) error { return row.Scan(&n) }); err != nil {
+		var got digest
+		if err := c.queryValues(ctx, t.columns, func(row []any) { got.xor(digestRow(row...)) }); err != nil {
 			return err
 		}
-		if n != check.want {
-			c.Problems = append(c.Problems, fmt.Sprintf("%d %s, and %d should", n, check.what, check.want))
-		}
-	}
-	if err := c.checkCounts(ctx); err != nil {
-		return err
+		c.compare(got, t.want, t.problem)
 	}
 	if c.store.files == nil {
 		return nil
 	}
-	var heads digest
-	if err := c.query(ctx, "SELECT heads FROM meta", func(row scanner) error { return row.Scan(&heads) }); err != nil {
+	return c.query(ctx, "SELECT heads FROM meta", func(row scanner) error {
+		var heads digest
+		err := row.Scan(&heads)
+		c.compare(heads, c.heads, "a run is not in its latest state, is missing, or was not recorded here")
 		return err
-	}
-	if heads != c.heads {
-		c.Problems = append(c.Problems, "a run is not in its latest state, is missing, or was not recorded here")
-	}
-	return nil
+	})
 }
 
-// checkCounts compares the counts with what they should be.
-func (c *checker) checkCounts(ctx context.Context) error {
-	got := newTally()
-	err := c.query(ctx, "SELECT owner, "+strings.Join(countColumns, ", ")+" FROM counts", func(row scanner) error {
-		var owner string
-		n := new(counts)
-		err := row.Scan(append([]any{&owner}, n.dest()...)...)
-		got.owners[owner] = n
+func (c *checker) compare(got, want digest, problem string) {
+	if got != want {
+		c.Problems = append(c.Problems, problem)
+	}
+}
+
+// queryValues calls do with the values of each row that "SELECT columns" finds.
+func (c *checker) queryValues(ctx context.Context, columns string, do func(row []any), args ...any) error {
+	list, _, _ := strings.Cut(columns, " FROM ")
+	return c.query(ctx, "SELECT "+columns, func(row scanner) error {
+		values := make([]any, len(columnNames(list)))
+		dest := make([]any, len(values))
+		for i := range values {
+			dest[i] = &values[i]
+		}
+		if err := row.Scan(dest...); err != nil {
+			return err
+		}
+		do(values)
+		return nil
+	}, args...)
+}
+
+// checkState checks each row of small state, and whether it is all rows.
+func (c *checker) checkState(ctx context.Context) error {
+	var all digest
+	err := c.query(ctx, selectState, func(row scanner) error {
+		var r stateRow
+		err := r.scan(row)
+		all.xor(r.digest)
 		return err
 	})
-	if err != nil {
+	if err != nil || c.store.files == nil {
 		return err
 	}
-	err = c.query(ctx, "SELECT name, unfinished FROM photons", func(row scanner) error {
-		var name string
-		var n int64
-		err := row.Scan(&name, &n)
-		got.photons[name] = n
+	return c.query(ctx, "SELECT state FROM meta", func(row scanner) error {
+		var want nullDigest
+		err := row.Scan(&want)
+		c.compare(all, want.digest, "what was accepted, signed out or told is not in its latest state, or some of it is missing")
 		return err
 	})
-	got.trim()
-	c.sums.trim()
-	if err == nil && !(maps.EqualFunc(got.owners, c.sums.owners, func(a, b *counts) bool { return *a == *b }) && maps.Equal(got.photons, c.sums.photons)) {
-		c.Problems = append(c.Problems, "the counts of runs and questions are wrong")
-	}
-	return err
 }

@@ -1,10 +1,8 @@
 package store
 
 import (
-	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"math"
 	"strings"
@@ -159,48 +157,6 @@ var commonKinds = func() map[string]runlog.Kind {
 	}
 	return all
 }()
-
-// A digest is the first half of a SHA-256.
-type digest [digestSize]byte
-
-const digestSize = 16
-
-// chain returns the digest of a run up to an append, given that of the run before it. Each
-// part has a fixed length or its length before it.
-func chain(before digest, run string, first uint64, n int, dataSum [sha256.Size]byte) digest {
-	buf := make([]byte, 0, 128)
-	buf = append(buf, before[:]...)
-	buf = appendString(buf, run)
-	buf = binary.BigEndian.AppendUint64(buf, first)
-	buf = binary.BigEndian.AppendUint64(buf, uint64(n))
-	sum := sha256.Sum256(append(buf, dataSum[:]...))
-	return digest(sum[:digestSize])
-}
-
-// of returns the digest of a run and its head, to be combined with that of all others.
-func (d digest) of(run string) digest {
-	sum := sha256.Sum256(append(append(make([]byte, 0, 64), d[:]...), run...))
-	return digest(sum[:digestSize])
-}
-
-// xor adds an element to the digest of a set, or removes it.
-func (d *digest) xor(e digest) {
-	for i := range d {
-		d[i] ^= e[i]
-	}
-}
-
-var errBadDigest = errors.New("a digest has a wrong length")
-
-// Scan implements [sql.Scanner].
-func (d *digest) Scan(v any) error {
-	b, ok := v.([]byte)
-	if !ok || len(b) != digestSize {
-		return fmt.Errorf("%w: %w", runlog.ErrCorrupt, errBadDigest)
-	}
-	copy(d[:], b)
-	return nil
-}
 
 // escaped begins texts that toText has encoded.
 const escaped = "\x01"

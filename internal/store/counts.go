@@ -1,26 +1,16 @@
 package store
 
 import (
-	"context"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
 
-	"github.com/photon-beam/beam/internal/runlist"
 	"github.com/photon-beam/beam/internal/runstate"
 )
 
-// Everyone stands for all owners. No caller has that id.
-const Everyone = escaped + "all"
-
-// ownerText returns an owner as a database stores it; empty means Everyone.
-func ownerText(owner string) string {
-	if owner == "" {
-		return Everyone
-	}
-	return toText(owner)
-}
+// everyone stands for all owners. No caller has that id.
+const everyone = escaped + "all"
 
 // counts are an owner's open questions, the runs in states that countColumns doesn't have, and
 // those in each of the states that it has.
@@ -44,57 +34,20 @@ func stateIndex(s runstate.State) int {
 }
 
 // dest returns pointers to all counts.
-func (c *counts) dest() []any {
-	var all []any
+func (c *counts) dest() (all []any) {
 	for i := range c {
 		all = append(all, &c[i])
 	}
 	return all
 }
 
-// CountRuns implements [runlist.Rows].
-func (s *Store) CountRuns(ctx context.Context) (map[runstate.State]int, error) {
-	c, err := s.readCounts(ctx, "")
-	runs := make(map[runstate.State]int)
-	for _, state := range runstate.States {
-		runs[state] = int(c[stateIndex(state)])
+// row returns the values of an owner's row.
+func (c *counts) row(owner string) []any {
+	all := []any{owner}
+	for _, n := range c {
+		all = append(all, n)
 	}
-	return runs, err
-}
-
-// CountOf implements [runlist.Rows].
-func (s *Store) CountOf(ctx context.Context, owner string) (runlist.Counts, error) {
-	c, err := s.readCounts(ctx, owner)
-	n := runlist.Counts{Asks: int(c[0]), Runs: int(c[1]), Unfinished: int(c[1])}
-	for _, state := range runstate.States {
-		in := int(c[stateIndex(state)])
-		if n.Runs += in; !state.Ended() {
-			n.Unfinished += in
-		}
-	}
-	return n, err
-}
-
-// readCounts returns the counts of an owner, or of all if owner is empty. They are kept, not
-// counted.
-func (s *Store) readCounts(ctx context.Context, owner string) (c counts, err error) {
-	err = s.readers.query(ctx, selectCounts+" WHERE owner = $1", []any{ownerText(owner)}, func(row scanner) error { return row.Scan(c.dest()...) })
-	return c, s.readError(err)
-}
-
-var selectCounts = "SELECT " + strings.Join(countColumns, ", ") + " FROM counts"
-
-// CountPhotons implements [runlist.Rows].
-func (s *Store) CountPhotons(ctx context.Context) (map[string]int, error) {
-	photons := make(map[string]int)
-	err := s.readers.query(ctx, "SELECT name, unfinished FROM photons WHERE unfinished > 0", nil, func(row scanner) error {
-		var name string
-		var n int
-		err := row.Scan(&name, &n)
-		photons[fromText(name)] = n
-		return err
-	})
-	return photons, s.readError(err)
+	return all
 }
 
 // A tally is what transactions add to counts, by the owners' texts, and to photons, by their
@@ -117,7 +70,7 @@ func (t tally) change(before, now *savedRun) {
 }
 
 func (t tally) add(r *savedRun, sign int64) {
-	for _, owner := range []string{r.owner, Everyone} {
+	for _, owner := range []string{r.owner, everyone} {
 		c := t.owners[owner]
 		if c == nil {
 			c = new(counts)
@@ -152,16 +105,12 @@ var addCounts = func() string {
 func (g *group) writeTally() error {
 	g.tally.trim()
 	for _, owner := range slices.Sorted(maps.Keys(g.tally.owners)) {
-		args := []any{owner}
-		for _, n := range g.tally.owners[owner] {
-			args = append(args, n)
-		}
-		if _, err := g.exec(g.ctx, addCounts, args...); err != nil {
+		if _, err := g.exec(addCounts, g.tally.owners[owner].row(owner)...); err != nil {
 			return err
 		}
 	}
 	for _, photon := range slices.Sorted(maps.Keys(g.tally.photons)) {
-		if _, err := g.exec(g.ctx, "INSERT INTO photons (name, unfinished) VALUES ($1, $2) ON CONFLICT (name) DO UPDATE SET unfinished = photons.unfinished + excluded.unfinished", photon, g.tally.photons[photon]); err != nil {
+		if _, err := g.exec("INSERT INTO photons (name, unfinished) VALUES ($1, $2) ON CONFLICT (name) DO UPDATE SET unfinished = photons.unfinished + excluded.unfinished", photon, g.tally.photons[photon]); err != nil {
 			return err
 		}
 	}

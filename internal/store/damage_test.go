@@ -19,6 +19,7 @@ import (
 	"github.com/photon-beam/beam/internal/runlog"
 	"github.com/photon-beam/beam/internal/smallstate"
 	"github.com/photon-beam/beam/internal/store"
+	"github.com/photon-beam/beam/internal/store/sqlite"
 )
 
 // A folder has the files of a store, by name.
@@ -27,7 +28,7 @@ type folder map[string][]byte
 func readFolder(t *testing.T, dir string) folder {
 	t.Helper()
 	f := make(folder)
-	for _, name := range store.Files() {
+	for _, name := range sqlite.FileNames() {
 		raw, err := os.ReadFile(filepath.Join(dir, name))
 		if err == nil {
 			f[name] = raw
@@ -40,7 +41,7 @@ func readFolder(t *testing.T, dir string) folder {
 
 func (f folder) write(t *testing.T, dir string) {
 	t.Helper()
-	for _, name := range store.Files() {
+	for _, name := range sqlite.FileNames() {
 		path := filepath.Join(dir, name)
 		_ = os.Remove(path)
 		if raw, ok := f[name]; ok {

@@ -5,46 +5,27 @@ import (
 	"time"
 )
 
-// deleteRuns deletes the rows of runs, so that they don't exist any more. Their entries are
-// deleted later, by cleanUp.
-func (g *group) deleteRuns(q *request) error {
-	for _, id := range q.deletes {
-		r, err := g.load(id)
-		if err != nil {
-			return err
-		}
-		if r == nil {
-			continue
-		}
-		if err := g.flush(r); err != nil { // of the same group
-			return err
-		}
-		if r.saved == nil {
-			continue // it could not start
-		}
-		if err := g.deleteRun(r); err != nil {
-			return err
-		}
+// deleteRun deletes the rows of a run, so that it doesn't exist any more. Its entries are deleted
+// later, by cleanUp.
+func (g *group) deleteRun(id string) error {
+	r, err := g.load(id)
+	if err == nil && r != nil {
+		err = g.flush(r) // of the same group
 	}
-	return nil
-}
-
-func (g *group) deleteRun(r *liveRun) error {
-	for _, a := range r.saved.asks {
-		if err := g.deleteAsk(r, r.saved.owner, &a); err != nil {
-			return err
-		}
-	}
-	if _, err := g.exec(g.ctx, "DELETE FROM runs WHERE num = $1", r.num); err != nil {
+	if err != nil || r == nil || r.saved == nil { // it doesn't exist, or could not start
 		return err
 	}
-	if _, err := g.exec(g.ctx, "INSERT INTO deleted (run) VALUES ($1)", r.num); err != nil {
+	if _, err := g.exec("DELETE FROM runs WHERE num = $1", r.num); err != nil {
 		return err
 	}
-	g.heads.xor(r.saved.digest.of(r.ID))
-	g.tally.change(r.saved, nil)
-	g.rows.remove(r.ID)
-	g.wrote, g.garbage = true, true
+	if _, err := g.exec("INSERT INTO deleted (run) VALUES ($1)", r.num); err != nil {
+		return err
+	}
+	if err := g.writeChange(r, nil); err != nil {
+		return err
+	}
+	delete(g.rows, r.ID)
+	g.garbage = true
 	g.published = append(g.published, func() { g.store.hub.end(r.ID) })
 	return nil
 }
@@ -64,10 +45,10 @@ const (
 func (w *writer) cleanUp() (more bool) {
 	w.gate.Lock()
 	defer w.gate.Unlock()
-	g := &group{writer: w, ctx: context.Background()}
+	g := &group{writer: w}
 	more, err := g.cleanUp()
 	if err != nil {
-		w.forget()
+		w.disconnect()
 		w.store.logger.Error("deleting the entries of deleted runs", "err", w.store.dialect.explain(err))
 		return false // until the next deletion
 	}
@@ -75,7 +56,7 @@ func (w *writer) cleanUp() (more bool) {
 }
 
 func (g *group) cleanUp() (more bool, err error) {
-	if err := g.connect(g.ctx); err != nil {
+	if err := g.connect(context.Background()); err != nil {
 		return false, err
 	}
 	if err := g.begin(nil); err != nil {
@@ -87,17 +68,16 @@ func (g *group) cleanUp() (more bool, err error) {
 	}
 	left := int64(cleanupEntries)
 	for _, num := range runs {
-		n, err := g.exec(g.ctx, "DELETE FROM entries WHERE run = $1 AND first IN (SELECT first FROM entries WHERE run = $1 ORDER BY first LIMIT $2)", num, left)
+		n, err := g.exec("DELETE FROM entries WHERE run = $1 AND first IN (SELECT first FROM entries WHERE run = $1 ORDER BY first LIMIT $2)", num, left)
 		if err != nil {
 			return false, err
 		}
 		if left -= n; left <= 0 {
 			break
 		}
-		if _, err := g.exec(g.ctx, "DELETE FROM deleted WHERE run = $1", num); err != nil {
+		if _, err := g.exec("DELETE FROM deleted WHERE run = $1", num); err != nil {
 			return false, err
 		}
-		g.wrote = true
 	}
 	g.wrote = len(runs) > 0
 	if err := g.commit(); err != nil || len(runs) > 0 || g.store.files == nil {
@@ -107,32 +87,22 @@ func (g *group) cleanUp() (more bool, err error) {
 }
 
 func (g *group) listDeleted() (runs []int64, err error) {
-	s, err := g.stmt(g.ctx, "SELECT run FROM deleted ORDER BY run LIMIT $1")
-	if err != nil {
-		return nil, err
-	}
-	rows, err := s.QueryContext(g.ctx, cleanupRuns)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	for rows.Next() {
+	err = g.scanRows(context.Background(), "SELECT run FROM deleted ORDER BY run LIMIT $1", func(row scanner) error {
 		var num int64
-		if err := rows.Scan(&num); err != nil {
-			return nil, err
-		}
+		err := row.Scan(&num)
 		runs = append(runs, num)
-	}
-	return runs, rows.Err()
+		return err
+	}, []any{cleanupRuns})
+	return runs, err
 }
 
 // shrink gives free pages back, but for some that will be used again.
 func (g *group) shrink() (more bool, err error) {
 	const keep = 256
 	var free int64
-	if err := g.conn.QueryRowContext(g.ctx, "PRAGMA freelist_count").Scan(&free); err != nil || free <= keep {
+	if err := g.conn.QueryRowContext(context.Background(), "PRAGMA freelist_count").Scan(&free); err != nil || free <= keep {
 		return false, err
 	}
-	_, err = g.conn.ExecContext(g.ctx, "PRAGMA incremental_vacuum(64)")
+	_, err = g.conn.ExecContext(context.Background(), "PRAGMA incremental_vacuum(64)")
 	return free-cleanupPages > keep, err
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"slices"
 	"strings"
 
 	_ "github.com/jackc/pgx/v5/stdlib" // the driver "pgx"
@@ -20,7 +21,7 @@ func OpenPostgres(ctx context.Context, dsn string) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	readers.SetMaxOpenConns(maxReaders)
+	readers.SetMaxOpenConns(4)
 	s, err := open(ctx, Options{}, &postgresDialect, db, readers, nil)
 	if err != nil {
 		return nil, errors.Join(err, db.Close(), readers.Close())
@@ -33,8 +34,7 @@ func OpenPostgres(ctx context.Context, dsn string) (*Store, error) {
 func Checkpoint(s *Store) error {
 	s.writer.gate.Lock()
 	defer s.writer.gate.Unlock()
-	_, err := s.files.copyWAL("passive")
-	return err
+	return s.files.Checkpoint(func() {}, func() {})
 }
 
 // SetFormat sets the version of the format.
@@ -61,4 +61,9 @@ func failNext(s *Store, prefix string, after bool) {
 		s.writer.fault = nil
 		return errors.New("the disk has a fault")
 	}
+}
+
+// Whole reports whether nothing is missing.
+func (s *Salvage) Whole() bool {
+	return s.Complete && s.StateComplete && s.LostCommits == 0 && !slices.ContainsFunc(s.Runs, func(r SalvagedRun) bool { return r.Damage != nil })
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/photon-beam/beam/internal/programtest"
 	"github.com/photon-beam/beam/internal/runlog"
 	"github.com/photon-beam/beam/internal/store"
+	"github.com/photon-beam/beam/internal/store/sqlite"
 )
 
 // A file that isn't readable is said to be that, not damaged.
@@ -34,7 +35,7 @@ func TestPermissionDenied(t *testing.T) {
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
-	for _, file := range store.Files() {
+	for _, file := range sqlite.FileNames() {
 		path := filepath.Join(dir, file)
 		if err := os.Chmod(path, 0); errors.Is(err, fs.ErrNotExist) {
 			continue
@@ -171,8 +172,10 @@ func TestFileShrinks(t *testing.T) {
 		return info.Size()
 	}
 	before := size()
-	if err := s.DeleteRuns(t.Context(), runs...); err != nil {
-		t.Fatal(err)
+	for _, run := range runs {
+		if err := s.Delete(t.Context(), run); err != nil {
+			t.Fatal(err)
+		}
 	}
 	checkWhole(t, s)
 	if !programtest.Poll(func() bool { return size() < before/3 }) {

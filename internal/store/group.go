@@ -8,13 +8,11 @@ import (
 
 	"github.com/photon-beam/beam/internal/runlist"
 	"github.com/photon-beam/beam/internal/runlog"
-	"github.com/photon-beam/beam/internal/runstate"
 )
 
 // A group is a transaction of the writer.
 type group struct {
 	*writer
-	ctx        context.Context
 	changed    []*liveRun // in the order of their first change
 	tally      tally
 	published  []func()
@@ -23,6 +21,9 @@ type group struct {
 	wrote      bool // something
 	committing bool // the outcome isn't known from here on
 }
+
+// maxRows is how many rows the writer keeps from one group to the next.
+const maxRows = 2048
 
 // A liveRun is a row with what the database has of it.
 type liveRun struct {
@@ -36,26 +37,32 @@ type liveRun struct {
 // A savedRun is what the rows of a run say.
 type savedRun struct {
 	columns
-	head   uint64
-	digest digest
-	asks   []runstate.Ask
+	head     uint64
+	digest   digest
+	asks     []askRow
+	audience []audienceRow
 }
-
-func (r *liveRun) save() { r.saved = r.now() }
 
 // now returns what the rows of the run are to say.
 func (r *liveRun) now() *savedRun {
 	s := &savedRun{columns: r.columns(), head: r.Last, digest: r.digest}
 	for _, a := range r.Asks {
-		s.asks = append(s.asks, *a)
+		asked, seq := toNanos(a.AskedAt), int64(a.Seq)
+		s.asks = append(s.asks, askRow{s.owner, asked, seq, toInt(a.Audience != nil), toInt(a.Call > 0)})
+		for _, who := range namedBy(a.Audience) {
+			s.audience = append(s.audience, audienceRow{who, asked, seq})
+		}
 	}
 	return s
 }
 
 // do does the requests and commits.
 func (g *group) do(requests []*request) error {
-	if err := g.connect(g.ctx); err != nil {
+	if err := g.connect(context.Background()); err != nil {
 		return err
+	}
+	if len(g.rows) > maxRows {
+		clear(g.rows)
 	}
 	for _, q := range requests {
 		g.bytes += len(q.data)
@@ -67,8 +74,8 @@ func (g *group) do(requests []*request) error {
 		q.err = nil
 		var err error
 		switch {
-		case len(q.deletes) > 0:
-			err = g.deleteRuns(q)
+		case q.deletes:
+			err = g.deleteRun(q.run)
 		case len(q.changes) > 0:
 			err = g.applyChanges(q)
 		default:
@@ -94,18 +101,18 @@ func (g *group) begin(requests []*request) error {
 		if g.sync {
 			mode = "FULL"
 		}
-		if _, err := g.exec(g.ctx, "PRAGMA synchronous="+mode); err != nil {
+		if _, err := g.exec("PRAGMA synchronous=" + mode); err != nil {
 			return err
 		}
 		g.synced = g.sync
 	}
-	_, err := g.exec(g.ctx, g.store.dialect.begin)
+	_, err := g.exec(g.store.dialect.begin)
 	return err
 }
 
 func (g *group) commit() error {
 	if !g.wrote {
-		_, err := g.exec(g.ctx, "ROLLBACK")
+		_, err := g.exec("ROLLBACK")
 		return err
 	}
 	if err := g.writeTally(); err != nil {
@@ -113,28 +120,28 @@ func (g *group) commit() error {
 	}
 	commits := g.commits.Load() + 1
 	if g.store.files != nil {
-		if _, err := g.exec(g.ctx, "UPDATE meta SET commits = $1, heads = $2, state = $3", commits, g.heads[:], g.values.digest[:]); err != nil {
+		if _, err := g.exec("UPDATE meta SET commits = $1, heads = $2, state = $3", commits, g.heads[:], g.values.digest[:]); err != nil {
 			return err
 		}
 	}
 	g.committing = true
-	if _, err := g.exec(g.ctx, "COMMIT"); err != nil {
+	if _, err := g.exec("COMMIT"); err != nil {
 		return err
 	}
 	g.commits.Store(commits)
 	if g.store.files != nil {
-		g.store.files.committed(commits, g.sync, g.bytes)
+		g.store.files.Committed(commits, g.sync, g.bytes)
 	}
 	return nil
 }
 
 // load returns a run, or nil if it doesn't exist.
 func (g *group) load(id string) (*liveRun, error) {
-	if r := g.rows.get(id); r != nil {
+	if r := g.rows[id]; r != nil {
 		return r, nil
 	}
 	r := &liveRun{}
-	err := g.queryRow(g.ctx, "SELECT "+runColumns+" FROM runs r WHERE r.id = $1", func(row scanner) error {
+	err := g.queryRow("SELECT "+runColumns+" FROM runs r WHERE r.id = $1", func(row scanner) error {
 		found, d, err := scanRun(row)
 		if err == nil {
 			r.run, r.digest = *found, d
@@ -147,8 +154,8 @@ func (g *group) load(id string) (*liveRun, error) {
 	if err != nil {
 		return nil, err
 	}
-	r.save()
-	g.rows.put(r)
+	r.saved = r.now()
+	g.rows[r.ID] = r
 	return r, nil
 }
 
@@ -164,7 +171,7 @@ func (g *group) append(q *request) (last uint64, failed, err error) {
 		return 0, nil, nil
 	case r == nil:
 		r = &liveRun{run: run{Row: runlist.Row{ID: q.run}}}
-		g.rows.put(r)
+		g.rows[r.ID] = r
 	case r.Last != q.after:
 		return r.Last, &runlog.ConflictError{Run: q.run, After: q.after, Last: r.Last}, nil
 	}
@@ -181,28 +188,14 @@ func (g *group) append(q *request) (last uint64, failed, err error) {
 	return r.Last, nil, nil
 }
 
-// loadBlob returns an entry with its data, if that can be read.
-func (s *Store) loadBlob(run string, e runlog.Entry) runlog.Entry {
-	if e.Blob == "" || s.options.Blobs == nil {
-		return e
-	}
-	data, err := s.options.Blobs.Load(run, e.Blob)
-	if err != nil {
-		s.logger.Error("reading the data of an entry", "run", run, "entry", e.Seq, "err", err)
-		return e
-	}
-	e.Data = data
-	return e
-}
-
 // flush writes the rows of a run. If another process was faster, its appends fail.
 func (g *group) flush(r *liveRun) error {
 	if len(r.appends) == 0 {
 		return nil
 	}
-	before := r.digest
 	for _, q := range r.appends {
 		r.digest = chain(r.digest, r.ID, q.entries[0].Seq, len(q.entries), q.dataSum)
+		q.digest = r.digest
 	}
 	written, err := g.writeRun(r)
 	if err != nil {
@@ -211,29 +204,34 @@ func (g *group) flush(r *liveRun) error {
 	if !written {
 		return g.failAppends(r)
 	}
-	g.wrote = true
-	d := before
 	for _, q := range r.appends {
-		first, n := q.entries[0].Seq, len(q.entries)
-		d = chain(d, r.ID, first, n, q.dataSum)
-		if _, err := g.exec(g.ctx, "INSERT INTO entries (run, first, n, token, digest, data) VALUES ($1, $2, $3, $4, $5, $6)", r.num, first, n, q.token, d[:], q.data); err != nil {
+		if _, err := g.exec("INSERT INTO entries (run, first, n, token, digest, data) VALUES ($1, $2, $3, $4, $5, $6)", r.num, q.entries[0].Seq, len(q.entries), q.token, q.digest[:], q.data); err != nil {
 			return err
 		}
 		g.published = append(g.published, func() { g.store.hub.publish(r.ID, q) })
 	}
-	if err := g.writeAsks(r); err != nil {
+	now := r.now()
+	if err := g.writeChange(r, now); err != nil {
 		return err
 	}
-	if r.saved != nil {
-		g.heads.xor(r.saved.digest.of(r.ID))
-	}
-	g.heads.xor(r.digest.of(r.ID))
-	now := r.now()
-	g.tally.change(r.saved, now)
 	r.saved = now
 	clear(r.appends)
 	r.appends = r.appends[:0]
 	return nil
+}
+
+// writeChange writes what a change of a run's row means for other tables; now is nil if the run is
+// deleted.
+func (g *group) writeChange(r *liveRun, now *savedRun) error {
+	g.wrote = true
+	g.tally.change(r.saved, now)
+	if r.saved != nil {
+		g.heads.xor(r.saved.digest.of(r.ID))
+	}
+	if now != nil {
+		g.heads.xor(now.digest.of(r.ID))
+	}
+	return g.writeAsks(r.num, r.saved, now)
 }
 
 const insertRun = "INSERT INTO runs (" + valueColumns + `)
@@ -248,17 +246,17 @@ func (g *group) writeRun(r *liveRun) (bool, error) {
 	c := r.columns()
 	switch {
 	case r.saved == nil:
-		err := g.queryRow(g.ctx, insertRun, func(row scanner) error { return row.Scan(&r.num) }, r.values(fold)...)
+		err := g.queryRow(insertRun, func(row scanner) error { return row.Scan(&r.num) }, r.values(fold)...)
 		if errors.Is(err, sql.ErrNoRows) {
 			return false, nil
 		}
 		return err == nil, err
 	case c == r.saved.columns: // no index changes
-		n, err := g.exec(g.ctx, "UPDATE runs SET epoch = $1, head = $2, digest = $3, bytes = $4, fold = $5 WHERE num = $6 AND head = $7",
+		n, err := g.exec("UPDATE runs SET epoch = $1, head = $2, digest = $3, bytes = $4, fold = $5 WHERE num = $6 AND head = $7",
 			r.Epoch, r.Last, r.digest[:], r.Bytes, fold, r.num, r.saved.head)
 		return n > 0, err
 	}
-	n, err := g.exec(g.ctx, `UPDATE runs SET owner = $1, started = $2, state = $3, ended = $4, due = $5, work = $6, queued = $7,
+	n, err := g.exec(`UPDATE runs SET owner = $1, started = $2, state = $3, ended = $4, due = $5, work = $6, queued = $7,
 		epoch = $8, head = $9, digest = $10, bytes = $11, fold = $12 WHERE num = $13 AND head = $14`,
 		c.owner, c.started, string(c.state), c.ended, c.due, toInt(c.work), toInt(c.queued),
 		r.Epoch, r.Last, r.digest[:], r.Bytes, fold, r.num, r.saved.head)
@@ -268,18 +266,18 @@ func (g *group) writeRun(r *liveRun) (bool, error) {
 // failAppends fails the appends to a run whose row another process has changed, or whose
 // idempotency key another run has.
 func (g *group) failAppends(r *liveRun) error {
-	g.rows.remove(r.ID)
+	delete(g.rows, r.ID)
 	now, err := g.load(r.ID)
 	if err != nil {
 		return err
 	}
 	failed := error(runlog.ErrNotFound)
-	switch first := ""; {
-	case now == nil && r.saved == nil:
-		if first, err = g.findByIdempotency(r); err != nil {
+	if now == nil && r.saved == nil {
+		first := ""
+		if err := g.queryRow(selectByIdempotency, func(row scanner) error { return row.Scan(&first) }, r.idempotency()); err != nil {
 			return err
 		}
-		failed = &DuplicateStartError{first}
+		failed = &DuplicateStartError{fromText(first)}
 	}
 	for _, q := range r.appends {
 		q.last, q.err = 0, failed
@@ -289,63 +287,6 @@ func (g *group) failAppends(r *liveRun) error {
 	}
 	r.appends = nil
 	return nil
-}
-
-func (g *group) findByIdempotency(r *liveRun) (id string, err error) {
-	err = g.queryRow(g.ctx, "SELECT id FROM runs WHERE idem = $1", func(row scanner) error { return row.Scan(&id) }, r.idempotency())
-	return fromText(id), err
-}
-
-// writeAsks writes the rows of questions that were opened, settled, put to a model, or got
-// another owner.
-func (g *group) writeAsks(r *liveRun) error {
-	owner := toText(r.Owner())
-	var saved []runstate.Ask
-	if r.saved != nil {
-		saved = r.saved.asks
-	}
-	moved := r.saved != nil && r.saved.owner != owner
-	for i := range saved {
-		if a := r.FindAsk(saved[i].Seq); a == nil || moved || isCalled(a) != isCalled(&saved[i]) {
-			if err := g.deleteAsk(r, r.saved.owner, &saved[i]); err != nil {
-				return err
-			}
-		}
-	}
-	for _, a := range r.Asks {
-		i := slices.IndexFunc(saved, func(s runstate.Ask) bool { return s.Seq == a.Seq })
-		if i < 0 || moved || isCalled(a) != isCalled(&saved[i]) {
-			if err := g.insertAsk(r, owner, a); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
-// isCalled returns 1 if a model has been called for a question.
-func isCalled(a *runstate.Ask) int64 { return toInt(a.Call > 0) }
-
-func (g *group) insertAsk(r *liveRun, owner string, a *runstate.Ask) error {
-	asked := toNanos(a.AskedAt)
-	_, err := g.exec(g.ctx, "INSERT INTO asks (owner, asked, run, seq, restricted, called) VALUES ($1, $2, $3, $4, $5, $6)", owner, asked, r.num, a.Seq, toInt(a.Audience != nil), isCalled(a))
-	for _, who := range namedBy(a.Audience) {
-		if err == nil {
-			_, err = g.exec(g.ctx, "INSERT INTO audience (who, asked, run, seq) VALUES ($1, $2, $3, $4)", who, asked, r.num, a.Seq)
-		}
-	}
-	return err
-}
-
-func (g *group) deleteAsk(r *liveRun, owner string, a *runstate.Ask) error {
-	asked := toNanos(a.AskedAt)
-	_, err := g.exec(g.ctx, "DELETE FROM asks WHERE owner = $1 AND asked = $2 AND run = $3 AND seq = $4", owner, asked, r.num, a.Seq)
-	for _, who := range namedBy(a.Audience) {
-		if err == nil {
-			_, err = g.exec(g.ctx, "DELETE FROM audience WHERE who = $1 AND asked = $2 AND run = $3 AND seq = $4", who, asked, r.num, a.Seq)
-		}
-	}
-	return err
 }
 
 // publish tells followers what was committed.

@@ -53,7 +53,7 @@ func TestStatementsUseIndexes(t *testing.T) {
 	}
 	_, _ = s.CountAsks(ctx, time.Now())
 	_, _ = s.CountPhotons(ctx)
-	_, _ = s.isGone(ctx, 1)
+	_ = s.newCursor("r", head{num: 1}, 0).checkGone(ctx, runlog.ErrCorrupt)
 	for _, c := range []smallstate.Change{{New: []byte("1")}, {Old: []byte("1"), New: []byte("2")}, {Old: []byte("2")}} {
 		c.Bucket, c.Key = "b", "k"
 		if applied, err := s.State().Apply(ctx, c); !applied || err != nil {
@@ -67,8 +67,8 @@ func TestStatementsUseIndexes(t *testing.T) {
 	}
 	s.writer.gate.Lock() // it doesn't use its statements now
 	defer s.writer.gate.Unlock()
-	queries := slices.Collect(maps.Keys(s.readers.stmts))
-	queries = slices.AppendSeq(queries, maps.Keys(s.writer.stmts))
+	queries := slices.Collect(maps.Keys(s.reader.all))
+	queries = slices.AppendSeq(queries, maps.Keys(s.writer.all))
 	if len(queries) < 30 {
 		t.Errorf("there are only %d statements", len(queries))
 	}
@@ -95,7 +95,7 @@ func explainPlan(t *testing.T, s *Store, query string) (steps []string) {
 			break
 		}
 	}
-	rows, err := s.readers.db.QueryContext(t.Context(), "EXPLAIN QUERY PLAN "+query, args...)
+	rows, err := s.readers.QueryContext(t.Context(), "EXPLAIN QUERY PLAN "+query, args...)
 	if err != nil {
 		t.Fatalf("%s: %v", query, err)
 	}

@@ -154,8 +154,6 @@ func (r *run) unfold(raw []byte) error {
 // The columns of a run that lists and keys need; digest and the like are the chain's.
 const runColumns = "r.num, r.id, r.owner, r.photon, r.started, r.state, r.ended, r.epoch, r.head, r.bytes, r.exclusive, r.queued, r.fold, r.digest"
 
-type scanner interface{ Scan(...any) error }
-
 // scanRun scans runColumns, after the columns for more.
 func scanRun(rows scanner, more ...any) (*run, digest, error) {
 	var (

@@ -3,20 +3,17 @@ package store
 import (
 	"bytes"
 	"context"
-	"crypto/sha256"
 	"database/sql"
 	"errors"
 	"fmt"
-	"io"
-	"io/fs"
 	"iter"
 	"maps"
 	"os"
-	"path/filepath"
 	"slices"
 
 	"github.com/photon-beam/beam/internal/runlog"
 	"github.com/photon-beam/beam/internal/smallstate"
+	"github.com/photon-beam/beam/internal/store/sqlite"
 )
 
 // A Salvage reads what can be read of a store that is damaged, of each run the entries up to
@@ -36,6 +33,7 @@ type Salvage struct {
 	// StateComplete means that State is all that there was, as the last transaction left it.
 	StateComplete bool
 
+	reader
 	db       *sql.DB
 	failures int // of queries
 }
@@ -44,77 +42,42 @@ type Salvage struct {
 type SalvagedRun struct {
 	ID      string
 	Last    uint64 // the ordinal of its last entry; 0 if there is none
-	Appends int    // how many there are up to it
 	Damage  error  // what is missing; nil if it is whole
+	appends int    // how many there are up to Last
 	num     int64
-	digest  digest
+	digest  digest // up to Last
+	cut     bool   // what follows Last can't be read
 }
 
 // maxFailures bounds the search for rows beside damaged ones.
 const maxFailures = 100_000
 
-// OpenSalvage copies the files of a store in dir, in which no process may write, to the folder
-// scratch, which must be empty, and looks for runs in them. The error is [ErrNewerFormat], ctx's,
+// OpenSalvage copies the files of a store in dir to the folder scratch, as [sqlite.CopyFiles] does, and
+// looks for runs in them. The error is [ErrNewerFormat], ctx's,
 // the file system's, or [runlog.ErrCorrupt] if nothing can be read.
 func OpenSalvage(ctx context.Context, dir, scratch string) (*Salvage, error) {
-	if err := CopyFiles(dir, scratch); err != nil {
+	if err := sqlite.CopyFiles(dir, scratch); err != nil {
 		return nil, err
 	}
-	if found, err := exists(filepath.Join(scratch, dbFile)); err != nil || !found {
-		return nil, errors.Join(err, fmt.Errorf("%w: %s has no database", runlog.ErrCorrupt, dir))
+	path := sqlite.Path(scratch)
+	if _, err := os.Stat(path); err != nil {
+		return nil, fmt.Errorf("%w: %s has no database", runlog.ErrCorrupt, dir)
 	}
 	// The chain of each run is proof enough; a page with a wrong checksum has right rows, too.
-	db, err := openSQLite(filepath.Join(scratch, dbFile), 1, "checksum_verification=off", "cell_size_check=on") // in this order: the second reads the schema
+	db, err := sqlite.OpenFile(path, 1, "checksum_verification=off", "cell_size_check=on") // in this order: the second reads the schema
 	if err != nil {
 		return nil, err
 	}
-	s := &Salvage{db: db}
-	if err := s.survey(ctx, filepath.Join(scratch, markFile)); err != nil {
+	s := &Salvage{reader: reader{statements: statements{on: db}, dialect: &sqliteDialect}, db: db}
+	if err := s.survey(ctx, scratch); err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
 	return s, nil
 }
 
-// CopyFiles copies the files of a store in dir, in which no process may write, to an empty
-// folder. [OpenSalvage] or [Open] there change nothing in dir.
-func CopyFiles(dir, to string) error {
-	for _, name := range []string{dbFile, walFile, markFile} {
-		if err := copyFile(filepath.Join(dir, name), filepath.Join(to, name)); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// copyFile copies a file, if it exists.
-func copyFile(from, to string) error {
-	in, err := os.Open(from)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	defer in.Close()
-	out, err := os.OpenFile(to, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
-	if err != nil {
-		return err
-	}
-	_, err = io.Copy(out, in)
-	return errors.Join(err, out.Close())
-}
-
 // Close closes the copy.
-func (s *Salvage) Close() error { return explainSQLite(s.db.Close()) }
-
-// Whole reports whether nothing is missing.
-func (s *Salvage) Whole() bool {
-	return s.Complete && s.StateComplete && s.LostCommits == 0 && s.AllWhole()
-}
-
-// AllWhole reports whether nothing is missing of the runs that were found.
-func (s *Salvage) AllWhole() bool {
-	return !slices.ContainsFunc(s.Runs, func(r SalvagedRun) bool { return r.Damage != nil })
+func (s *Salvage) Close() error {
+	return errors.Join(s.closeStatements(), s.db.Close())
 }
 
 // A foundRun is a run in the table or in the index of ids.
@@ -125,16 +88,15 @@ type foundRun struct {
 	digest digest
 }
 
-func (s *Salvage) survey(ctx context.Context, markPath string) error {
-	all, err := fs.Glob(migrations, "migrations/*.sql")
-	if err != nil {
-		return err
-	}
+// survey finds what can be read.
+func (s *Salvage) survey(ctx context.Context, scratch string) error {
 	var format, tables int
-	if err := s.query(ctx, "SELECT format FROM meta", func(row scanner) error { return row.Scan(&format) }); err == nil && format > len(all) {
-		return fmt.Errorf("%w: it has format %d", ErrNewerFormat, format)
+	if err := s.query(ctx, "SELECT format FROM meta", func(row scanner) error { return row.Scan(&format) }); err == nil {
+		if err := checkFormat(format); err != nil {
+			return err
+		}
 	}
-	err = s.query(ctx, "SELECT count(*) FROM sqlite_schema WHERE name IN ('runs', 'entries')", func(row scanner) error { return row.Scan(&tables) })
+	err := s.query(ctx, "SELECT count(*) FROM sqlite_schema WHERE name IN ('runs', 'entries')", func(row scanner) error { return row.Scan(&tables) })
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
@@ -149,12 +111,12 @@ func (s *Salvage) survey(ctx context.Context, markPath string) error {
 		}
 	}
 	s.countNameless(ctx, last, found)
-	s.compareSums(ctx, markPath)
-	s.readState(ctx)
+	s.compareSums(ctx, scratch)
+	s.readState(ctx, format)
 	return ctx.Err()
 }
 
-// query calls scan for each row. It counts failures.
+// query is [reader.query]. It counts failures.
 func (s *Salvage) query(ctx context.Context, query string, scan func(scanner) error, args ...any) (err error) {
 	defer func() {
 		if p := recover(); p != nil { // SQLite is careful with what is damaged, and its translation must be, too
@@ -164,14 +126,7 @@ func (s *Salvage) query(ctx context.Context, query string, scan func(scanner) er
 			s.failures++
 		}
 	}()
-	rows, err := s.db.QueryContext(ctx, query, args...)
-	if err != nil {
-		return err
-	}
-	for err == nil && rows.Next() {
-		err = scan(rows)
-	}
-	return errors.Join(err, rows.Err(), rows.Close())
+	return s.reader.query(ctx, query, scan, args...)
 }
 
 // lastNumber returns the highest number that queries find.
@@ -187,8 +142,8 @@ func (s *Salvage) lastNumber(ctx context.Context, queries ...string) (last int64
 	return last
 }
 
-// eachRange executes a query for a range of numbers, which scan returns. If that fails, it
-// does so for smaller ranges, so that what is beside the damage is read.
+// eachRange executes a query for a range of numbers, of which scan returns that of each row. If
+// that fails, it does so for smaller ranges, so that what is beside the damage is read.
 func (s *Salvage) eachRange(ctx context.Context, query string, from, to int64, scan func(scanner) (int64, error)) {
 	for from <= to && ctx.Err() == nil && s.failures < maxFailures {
 		err := s.query(ctx, query, func(row scanner) error {
@@ -214,46 +169,34 @@ func (s *Salvage) findRuns(ctx context.Context, last int64) map[int64]*foundRun 
 		if found[num] == nil {
 			found[num] = &foundRun{}
 		}
-		if !slices.Contains(found[num].ids, id) {
+		if id = fromText(id); !slices.Contains(found[num].ids, id) {
 			found[num].ids = append(found[num].ids, id)
 		}
 		return found[num]
 	}
-	s.eachRange(ctx, "SELECT num, id, head, digest FROM runs NOT INDEXED WHERE num BETWEEN $1 AND $2 ORDER BY num", 1, last, func(row scanner) (int64, error) {
-		var num int64
+	s.eachRange(ctx, "SELECT num, id, head, digest FROM runs NOT INDEXED WHERE num BETWEEN $1 AND $2 ORDER BY num", 1, last, func(row scanner) (num int64, err error) {
 		var id string
 		var head uint64
 		var d digest
-		if err := row.Scan(&num, &id, &head, &d); err != nil {
-			return num, err
+		if err = row.Scan(&num, &id, &head, &d); err == nil {
+			r := add(num, id)
+			r.hasRow, r.last, r.digest = true, head, d
 		}
-		r := add(num, fromText(id))
-		r.hasRow, r.last, r.digest = true, head, d
-		return num, nil
+		return num, err
 	})
-	s.findIDs(ctx, "", func(num int64, id string) { add(num, id) })
-	return found
-}
-
-// findIDs finds the ids with a prefix in the index of ids; if it is damaged, those of longer
-// prefixes.
-func (s *Salvage) findIDs(ctx context.Context, prefix string, add func(num int64, id string)) {
-	const digits, maxPrefix = "0123456789abcdef", 6
-	err := s.query(ctx, "SELECT num, id FROM runs INDEXED BY sqlite_autoindex_runs_1 WHERE id >= $1 AND id < $2 ORDER BY id", func(row scanner) error {
+	const byID = "SELECT num, id FROM runs INDEXED BY sqlite_autoindex_runs_1 WHERE id "
+	addID := func(row scanner) (prefix int64, err error) {
 		var num int64
 		var id string
-		if err := row.Scan(&num, &id); err != nil {
-			return err
+		if err = row.Scan(&num, &id); err == nil {
+			add(num, id)
 		}
-		add(num, fromText(id))
-		return nil
-	}, prefix, prefix+"\U0010ffff")
-	if err == nil || ctx.Err() != nil || len(prefix) >= maxPrefix || s.failures >= maxFailures {
-		return
+		return 0, err
 	}
-	for _, d := range digits {
-		s.findIDs(ctx, prefix+string(d), add)
+	if err := s.query(ctx, byID+">= '' ORDER BY id", func(row scanner) error { _, err := addID(row); return err }); err != nil {
+		s.eachRange(ctx, byID+"BETWEEN printf('%04x', $1) AND printf('%04x', $2) || char(1114111) ORDER BY id", 0, 1<<16-1, addID)
 	}
+	return found
 }
 
 // readBest reads the run with a number under that of its ids under which most can be read.
@@ -262,10 +205,10 @@ func (s *Salvage) readBest(ctx context.Context, num int64, f *foundRun) (best Sa
 	for i, id := range f.ids {
 		r := SalvagedRun{ID: id, num: num}
 		for _, err := range s.read(ctx, &r) {
-			r.Damage = err
+			r.Damage, r.cut = err, err != nil
 		}
 		switch {
-		case r.Damage != nil:
+		case r.cut:
 		case !f.hasRow:
 			r.Damage = fmt.Errorf("%w: its row can't be read, which says what follows entry %d", runlog.ErrCorrupt, r.Last)
 		case r.Last != f.last || r.digest != f.digest:
@@ -278,82 +221,74 @@ func (s *Salvage) readBest(ctx context.Context, num int64, f *foundRun) (best Sa
 	return best, f.hasRow || best.Last > 0
 }
 
-// Read yields the appends of a run that can be read.
-func (s *Salvage) Read(ctx context.Context, r SalvagedRun) iter.Seq2[[]runlog.Entry, error] {
-	return func(yield func([]runlog.Entry, error) bool) {
-		again := SalvagedRun{ID: r.ID, num: r.num}
-		for entries, err := range s.read(ctx, &again) {
-			if err != nil && again.Last == r.Last {
-				return // as before
-			}
-			if !yield(entries, err) || err != nil {
-				return
+// Scan yields the appends that can be read, run by run.
+func (s *Salvage) Scan(ctx context.Context) iter.Seq2[runlog.AppendedEntries, error] {
+	return func(yield func(runlog.AppendedEntries, error) bool) {
+		for _, r := range s.Runs {
+			again := SalvagedRun{ID: r.ID, num: r.num}
+			for entries, err := range s.read(ctx, &again) {
+				if err != nil && again.Last == r.Last {
+					break // as before
+				}
+				if !yield(runlog.AppendedEntries{Run: r.ID, Entries: entries}, err) {
+					return
+				}
 			}
 		}
 	}
+}
+
+// Count returns how many appends Scan yields.
+func (s *Salvage) Count() (n int) {
+	for _, r := range s.Runs {
+		n += r.appends
+	}
+	return n
 }
 
 // read yields the appends of a run up to the first that isn't what was recorded, which is the
 // error, and notes in r how far it came.
 func (s *Salvage) read(ctx context.Context, r *SalvagedRun) iter.Seq2[[]runlog.Entry, error] {
 	return func(yield func([]runlog.Entry, error) bool) {
+		chain := chainReader{run: r.ID, next: 1}
 		for more := true; more; {
-			page, err := s.readPage(ctx, r)
+			var page [][]runlog.Entry
+			err := s.query(ctx, selectEntries, func(row scanner) error {
+				entries, err := chain.add(nil, row, 0)
+				if err == nil {
+					page = append(page, entries)
+				}
+				return err
+			}, r.num, chain.next, pageRows)
 			more = err == nil && len(page) == pageRows
+			r.digest = chain.digest
 			for _, entries := range page {
 				r.Last = entries[len(entries)-1].Seq
-				r.Appends++
+				r.appends++
 				if !yield(entries, nil) {
 					return
 				}
 			}
 			if err != nil {
-				yield(nil, explainSQLite(err))
-				return
+				yield(nil, err)
 			}
 		}
 	}
 }
 
-// readPage reads the rows of entries that follow, and checks their chain.
-func (s *Salvage) readPage(ctx context.Context, r *SalvagedRun) (page [][]runlog.Entry, err error) {
-	next := r.Last + 1
-	err = s.query(ctx, "SELECT first, n, digest, data FROM entries WHERE run = $1 AND first >= $2 ORDER BY first LIMIT $3", func(row scanner) error {
-		var first uint64
-		var n int
-		var d digest
-		var data []byte
-		if err := row.Scan(&first, &n, &d, &data); err != nil {
-			return err
-		}
-		if first != next || n < 1 || d != chain(r.digest, r.ID, first, n, sha256.Sum256(data)) {
-			return fmt.Errorf("%w: entry %d is not what was recorded", runlog.ErrCorrupt, next)
-		}
-		entries, err := decodeEntries(nil, data, first, n, 0)
-		if err == nil {
-			page = append(page, entries)
-			r.digest, next = d, next+uint64(n)
-		}
-		return err
-	}, r.num, next, pageRows)
-	return page, err
-}
-
 // countNameless counts the runs that have entries, and neither an id nor a note that they were
 // deleted.
 func (s *Salvage) countNameless(ctx context.Context, last int64, found map[int64]*foundRun) {
-	deleted := make(map[int64]bool)
-	s.eachRange(ctx, "SELECT run FROM deleted WHERE run BETWEEN $1 AND $2 ORDER BY run", 1, last, func(row scanner) (num int64, err error) {
-		err = row.Scan(&num)
-		deleted[num] = true
-		return num, err
-	})
 	nameless := make(map[int64]bool)
 	s.eachRange(ctx, "SELECT DISTINCT run FROM entries WHERE run BETWEEN $1 AND $2 ORDER BY run", 1, last, func(row scanner) (num int64, err error) {
-		err = row.Scan(&num)
-		if found[num] == nil && !deleted[num] {
+		if err = row.Scan(&num); found[num] == nil {
 			nameless[num] = true
 		}
+		return num, err
+	})
+	s.eachRange(ctx, "SELECT run FROM deleted WHERE run BETWEEN $1 AND $2 ORDER BY run", 1, last, func(row scanner) (num int64, err error) {
+		err = row.Scan(&num)
+		delete(nameless, num)
 		return num, err
 	})
 	s.Nameless = len(nameless)
@@ -361,7 +296,7 @@ func (s *Salvage) countNameless(ctx context.Context, last int64, found map[int64
 
 // compareSums compares the number of transactions with the mark, and the heads of the runs with
 // their digest: if all are there, the rows that say otherwise are damaged.
-func (s *Salvage) compareSums(ctx context.Context, markPath string) {
+func (s *Salvage) compareSums(ctx context.Context, scratch string) {
 	var id []byte
 	var commits int64
 	var want, got digest
@@ -369,11 +304,8 @@ func (s *Salvage) compareSums(ctx context.Context, markPath string) {
 	if err := s.query(ctx, "SELECT id, commits, heads FROM meta", func(row scanner) error { return row.Scan(&id, &commits, &want) }); err != nil {
 		return
 	}
-	if m, err := openMark(markPath); err == nil {
-		if bytes.Equal(m.id, id) {
-			s.LostCommits = max(0, m.commits-commits)
-		}
-		_ = m.close()
+	if marked, synced, err := sqlite.ReadMark(scratch); err == nil && bytes.Equal(marked, id) {
+		s.LostCommits = max(0, synced-commits)
 	}
 	for _, r := range s.Runs {
 		got.xor(r.digest.of(r.ID))
@@ -383,47 +315,36 @@ func (s *Salvage) compareSums(ctx context.Context, markPath string) {
 	}
 	s.Complete, s.Nameless = true, 0
 	for i := range s.Runs {
-		if r := &s.Runs[i]; r.Damage != nil && s.isReadable(ctx, *r) {
+		if r := &s.Runs[i]; !r.cut {
 			r.Damage = nil
 		}
 	}
 }
 
-// readState reads small state, and compares it with the digest of all.
-func (s *Salvage) readState(ctx context.Context) {
+// readState reads small state, and compares it with the digest of all. The format is 0 if it
+// isn't known.
+func (s *Salvage) readState(ctx context.Context, format int) {
 	var tables int
 	if err := s.query(ctx, "SELECT count(*) FROM sqlite_schema WHERE name = 'state'", func(row scanner) error { return row.Scan(&tables) }); err != nil {
 		return
 	}
-	var format int
-	if err := s.query(ctx, "SELECT format FROM meta", func(row scanner) error { return row.Scan(&format) }); tables == 0 {
-		s.StateComplete = err == nil && format < stateFormat
+	if tables == 0 {
+		s.StateComplete = format > 0 && format < stateFormat
 		return
 	}
 	var all digest
 	last := s.lastNumber(ctx, "SELECT seq FROM sqlite_sequence WHERE name = 'state'", "SELECT max(num) FROM state NOT INDEXED")
-	s.eachRange(ctx, "SELECT num, bucket, key, value, digest FROM state NOT INDEXED WHERE num BETWEEN $1 AND $2 ORDER BY num", 1, last, func(row scanner) (num int64, err error) {
+	s.eachRange(ctx, selectState+" NOT INDEXED WHERE num BETWEEN $1 AND $2 ORDER BY num", 1, last, func(row scanner) (num int64, err error) {
 		var r stateRow
-		if err = r.scan(row, &num); err == nil {
+		if err = r.scan(row); err == nil {
 			all.xor(r.digest)
 			s.State = append(s.State, smallstate.Change{Bucket: fromText(r.bucket), Key: fromText(r.key), New: r.value})
 		} else if errors.Is(err, errOtherValue) {
 			err = nil
 		}
-		return num, err
+		return r.num, err
 	})
 	var want nullDigest
 	err := s.query(ctx, "SELECT state FROM meta", func(row scanner) error { return row.Scan(&want) })
 	s.StateComplete = err == nil && all == want.digest
-}
-
-// isReadable reports whether all that is known of a run can be read.
-func (s *Salvage) isReadable(ctx context.Context, r SalvagedRun) bool {
-	again := SalvagedRun{ID: r.ID, num: r.num}
-	for _, err := range s.read(ctx, &again) {
-		if err != nil {
-			return false
-		}
-	}
-	return true
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/photon-beam/beam/internal/runlog"
 	"github.com/photon-beam/beam/internal/store"
+	"github.com/photon-beam/beam/internal/store/sqlite"
 )
 
 // A salvagedStore is what is read of a damaged store, as text by run.
@@ -32,23 +33,19 @@ func salvage(t *testing.T, f folder) (salvagedStore, error) {
 	}
 	defer s.Close()
 	content := make(map[string]string)
-	for _, r := range s.Runs {
-		var b strings.Builder
-		for entries, err := range s.Read(t.Context(), r) {
-			if err != nil {
-				t.Fatalf("%s can't be read again: %v", r.ID, err)
-			}
-			for _, e := range entries {
-				fmt.Fprintln(&b, e.Seq, e.Time.UnixNano(), e.Kind, string(e.Data))
-			}
+	for a, err := range s.Scan(t.Context()) {
+		if err != nil {
+			t.Fatalf("%s can't be read again: %v", a.Run, err)
 		}
-		content[r.ID] = b.String()
+		for _, e := range a.Entries {
+			content[a.Run] += fmt.Sprintln(e.Seq, e.Time.UnixNano(), e.Kind, string(e.Data))
+		}
 	}
 	state := make(map[string]string)
 	for _, c := range s.State {
 		state[c.Key] = string(c.New)
 	}
-	for _, name := range store.Files() {
+	for _, name := range sqlite.FileNames() {
 		if raw, err := os.ReadFile(filepath.Join(dir, name)); err == nil && !bytes.Equal(raw, f[name]) {
 			t.Errorf("%s has changed", name)
 		}
@@ -102,7 +99,7 @@ func TestSalvage(t *testing.T) {
 				t.Errorf("%s: %s: %d runs are missing, and nothing is said", name, what, missing)
 			}
 		}
-		for _, file := range store.Files() {
+		for _, file := range sqlite.FileNames() {
 			if len(f[file]) > 0 {
 				flipSome(f, file, try)
 			}

@@ -18,34 +18,34 @@ var migrations embed.FS
 // ErrNewerFormat means that a newer version of Beam wrote the store.
 var ErrNewerFormat = errors.New("the store was written by a newer version of Beam")
 
-// A dialect is what differs between the databases.
-type dialect struct {
-	begin     string // begins a transaction that writes
-	beginRead string // begins one that reads a snapshot
-	integrity string // checks the structure of the database; empty if it does so itself
-	// tables counts the tables named meta.
-	tables string
-	// translate returns a migration in the dialect.
-	translate func(migration string) string
-	// explain returns the error of a statement as one of package runlog, if it is one.
-	explain func(error) error
+// migrationFiles are the migrations, in their order. The format is how many were applied.
+var migrationFiles = func() []string {
+	files, err := fs.Glob(migrations, "migrations/*.sql")
+	if err != nil {
+		panic(err) // the pattern is right
+	}
+	return files
+}()
+
+// checkFormat returns [ErrNewerFormat] if this version doesn't know a format.
+func checkFormat(format int) error {
+	if format > len(migrationFiles) {
+		return fmt.Errorf("%w: it has format %d; this version reads up to format %d", ErrNewerFormat, format, len(migrationFiles))
+	}
+	return nil
 }
 
 // migrate applies the migrations that the database lacks, each in a transaction.
 func migrate(ctx context.Context, conn *sql.Conn, d *dialect) error {
-	files, err := fs.Glob(migrations, "migrations/*.sql")
-	if err != nil {
-		return err
-	}
 	format, err := readFormat(ctx, conn, d)
+	if err == nil {
+		err = checkFormat(format)
+	}
 	if err != nil {
 		return err
 	}
-	if format > len(files) {
-		return fmt.Errorf("%w: it has format %d; this version reads up to format %d", ErrNewerFormat, format, len(files))
-	}
-	for ; format < len(files); format++ {
-		if err := applyMigration(ctx, conn, d, files[format], format); err != nil {
+	for ; format < len(migrationFiles); format++ {
+		if err := applyMigration(ctx, conn, d, migrationFiles[format], format); err != nil {
 			return fmt.Errorf("migrating the store to format %d: %w", format+1, err)
 		}
 	}
@@ -85,4 +85,13 @@ func applyMigration(ctx context.Context, conn *sql.Conn, d *dialect, file string
 	}
 	_, err = conn.ExecContext(ctx, "COMMIT")
 	return err
+}
+
+// createSQLite migrates an empty SQLite database, and returns its id.
+func createSQLite(ctx context.Context, conn *sql.Conn) (id []byte, err error) {
+	if err := migrate(ctx, conn, &sqliteDialect); err != nil {
+		return nil, err
+	}
+	err = conn.QueryRowContext(ctx, "SELECT id FROM meta").Scan(&id)
+	return id, err
 }

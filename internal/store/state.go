@@ -2,26 +2,28 @@ package store
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"crypto/sha256"
 	"database/sql"
 	"errors"
 	"fmt"
-	"path/filepath"
+	"os"
 
-	"github.com/photon-beam/beam/internal/humanize"
 	"github.com/photon-beam/beam/internal/runlog"
 	"github.com/photon-beam/beam/internal/smallstate"
+	"github.com/photon-beam/beam/internal/store/sqlite"
 )
 
 // Each row of small state has a digest of itself, which is checked when it is read, and meta one
 // of all rows, so that Check finds a row that is missing, or an older one.
 
 // State returns the small state in the store.
-func (s *Store) State() smallstate.Store { return state{s} }
+func (s *Store) State() smallstate.Store { return state{s.reader, s} }
 
-type state struct{ store *Store }
+type state struct {
+	*reader
+	store *Store
+}
 
 var _ smallstate.Store = state{}
 
@@ -32,7 +34,11 @@ func digestValue(bucket, key string, value []byte) digest {
 	return digest(sum[:digestSize])
 }
 
-const valueOfState = "SELECT bucket, key, value, digest FROM state WHERE bucket = $1 AND key = $2"
+// Queries of rows of state.
+const (
+	selectState  = "SELECT num, bucket, key, value, digest FROM state"
+	valueOfState = selectState + " WHERE bucket = $1 AND key = $2"
+)
 
 // stateFormat is the format of the store that has small state.
 const stateFormat = 2
@@ -41,13 +47,14 @@ var errOtherValue = errors.New("a value is not what was recorded")
 
 // A stateRow is a row of state, with its texts as they are stored.
 type stateRow struct {
+	num         int64
 	bucket, key string
 	value       []byte
 	digest      digest
 }
 
-func (r *stateRow) scan(row scanner, more ...any) error {
-	if err := row.Scan(append(more, &r.bucket, &r.key, &r.value, &r.digest)...); err != nil {
+func (r *stateRow) scan(row scanner) error {
+	if err := row.Scan(&r.num, &r.bucket, &r.key, &r.value, &r.digest); err != nil {
 		return err
 	}
 	if r.digest != digestValue(r.bucket, r.key, r.value) {
@@ -59,25 +66,21 @@ func (r *stateRow) scan(row scanner, more ...any) error {
 // Get implements [smallstate.Store].
 func (s state) Get(ctx context.Context, bucket, key string) ([]byte, error) {
 	var r stateRow
-	err := s.store.readers.query(ctx, valueOfState, []any{toText(bucket), toText(key)}, func(row scanner) error { return r.scan(row) })
-	if err != nil {
-		return nil, s.store.readError(err)
+	if err := s.query(ctx, valueOfState, r.scan, toText(bucket), toText(key)); err != nil {
+		return nil, err
 	}
 	return r.value, nil
 }
 
 // List implements [smallstate.Store].
 func (s state) List(ctx context.Context, bucket, after string, limit int) (page []smallstate.Value, err error) {
-	err = s.store.readers.query(ctx, "SELECT bucket, key, value, digest FROM state WHERE bucket = $1 AND key > $2 ORDER BY key LIMIT $3", []any{toText(bucket), toText(after), limit}, func(row scanner) error {
+	err = s.query(ctx, selectState+" WHERE bucket = $1 AND key > $2 ORDER BY key LIMIT $3", func(row scanner) error {
 		var r stateRow
 		err := r.scan(row)
 		page = append(page, smallstate.Value{Key: fromText(r.key), Value: r.value})
 		return err
-	})
-	if err != nil {
-		return nil, s.store.readError(err)
-	}
-	return page, nil
+	}, toText(bucket), toText(after), limit)
+	return page, err
 }
 
 // Apply implements [smallstate.Store]. The errors are those of [Store.Append], too.
@@ -89,13 +92,8 @@ func (s state) Apply(ctx context.Context, changes ...smallstate.Change) (applied
 	for _, c := range changes {
 		size += len(c.Key) + len(c.New)
 	}
-	if size > MaxAppendBytes {
-		return false, fmt.Errorf("%w: %s, at most %s", ErrAppendTooLarge, humanize.Bytes(int64(size)), humanize.Bytes(MaxAppendBytes))
-	}
-	if d := s.store.disk; d != nil {
-		if err := d.CheckEssentialWrite(2*size + pagesOfAppend); err != nil { // somebody signs out
-			return false, err
-		}
+	if err := s.store.checkSize(size, true); err != nil { // somebody signs out
+		return false, err
 	}
 	q := &request{changes: changes, sync: true, done: make(chan struct{})}
 	if err := s.store.send(ctx, q); err != nil && !errors.Is(err, errStateChanged) {
@@ -132,7 +130,7 @@ func (g *group) applyChanges(q *request) error {
 
 // readState returns a row, without a value if there is none.
 func (w *writer) readState(bucket, key string) (r stateRow, err error) {
-	err = w.queryRow(context.Background(), valueOfState, func(row scanner) error { return r.scan(row) }, toText(bucket), toText(key))
+	err = w.queryRow(valueOfState, r.scan, toText(bucket), toText(key))
 	if errors.Is(err, sql.ErrNoRows) {
 		return stateRow{bucket: toText(bucket), key: toText(key)}, nil
 	}
@@ -146,11 +144,11 @@ func (g *group) writeState(r stateRow, value []byte) (err error) {
 	case bytes.Equal(r.value, value):
 		return nil
 	case len(r.value) == 0:
-		n, err = g.exec(g.ctx, "INSERT INTO state (bucket, key, value, digest) VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING", r.bucket, r.key, value, d[:])
+		n, err = g.exec("INSERT INTO state (bucket, key, value, digest) VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING", r.bucket, r.key, value, d[:])
 	case len(value) == 0:
-		n, err = g.exec(g.ctx, "DELETE FROM state WHERE bucket = $1 AND key = $2 AND digest = $3", r.bucket, r.key, r.digest[:])
+		n, err = g.exec("DELETE FROM state WHERE bucket = $1 AND key = $2 AND digest = $3", r.bucket, r.key, r.digest[:])
 	default:
-		n, err = g.exec(g.ctx, "UPDATE state SET value = $1, digest = $2 WHERE bucket = $3 AND key = $4 AND digest = $5", value, d[:], r.bucket, r.key, r.digest[:])
+		n, err = g.exec("UPDATE state SET value = $1, digest = $2 WHERE bucket = $3 AND key = $4 AND digest = $5", value, d[:], r.bucket, r.key, r.digest[:])
 	}
 	switch {
 	case err != nil:
@@ -176,48 +174,21 @@ func (w *writer) isApplied(q *request) (bool, error) {
 	return true, nil
 }
 
-// checkState checks each row of state, and whether it is all rows.
-func (c *checker) checkState(ctx context.Context) error {
-	var all digest
-	for after, more := int64(0), true; more; {
-		more = false
-		err := c.query(ctx, "SELECT num, bucket, key, value, digest FROM state WHERE num > $1 ORDER BY num LIMIT $2", func(row scanner) error {
-			more = true
-			var r stateRow
-			err := r.scan(row, &after)
-			all.xor(r.digest)
-			return err
-		}, after, pageRows)
-		if err != nil {
-			return err
-		}
-	}
-	if c.store.files == nil {
-		return nil
-	}
-	var want nullDigest
-	err := c.query(ctx, "SELECT state FROM meta", func(row scanner) error { return row.Scan(&want) })
-	if err == nil && want.digest != all {
-		c.Problems = append(c.Problems, "what was accepted, signed out or told is not in its latest state, or some of it is missing")
-	}
-	return err
-}
-
 // ReadState returns the values of buckets in the store in a folder, which another process may use.
 func ReadState(ctx context.Context, dir string, buckets ...string) (values *smallstate.Memory, err error) {
-	path := filepath.Join(dir, dbFile)
-	if found, err := exists(path); err != nil || !found {
-		return nil, cmp.Or(err, runlog.ErrNotFound)
+	path := sqlite.Path(dir)
+	if _, err := os.Stat(path); err != nil {
+		return nil, err
 	}
-	db, err := openSQLite(path, 1, "query_only=on")
+	db, err := sqlite.OpenFile(path, 1, "query_only=on")
 	if err != nil {
 		return nil, err
 	}
-	s := &Store{dialect: &sqliteDialect, readers: &readers{db: db, explain: explainSQLite}, closing: make(chan struct{})}
-	defer func() { err = errors.Join(err, s.readers.close(), explainSQLite(db.Close())) }()
+	r := &reader{statements: statements{on: db}, dialect: &sqliteDialect}
+	defer func() { err = errors.Join(err, r.closeStatements(), db.Close()) }()
 	values = smallstate.NewMemory()
 	for _, name := range buckets {
-		for v, err := range (smallstate.Bucket{Store: s.State(), Name: name}).All(ctx) {
+		for v, err := range (smallstate.Bucket{Store: state{reader: r}, Name: name}).All(ctx) {
 			if err != nil {
 				return nil, err
 			}
@@ -227,16 +198,4 @@ func ReadState(ctx context.Context, dir string, buckets ...string) (values *smal
 		}
 	}
 	return values, nil
-}
-
-// A nullDigest is zero if it is null in the database.
-type nullDigest struct{ digest }
-
-// Scan implements [sql.Scanner].
-func (d *nullDigest) Scan(v any) error {
-	if v == nil {
-		d.digest = digest{}
-		return nil
-	}
-	return d.digest.Scan(v)
 }

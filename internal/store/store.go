@@ -19,7 +19,7 @@
 // is found by Check.
 //
 // Statements are the same for both databases, with parameters in the order in which they
-// appear. Only sqlite.go knows the driver.
+// appear. Package sqlite has the files of SQLite, and knows the driver.
 package store
 
 import (
@@ -36,6 +36,7 @@ import (
 	"github.com/photon-beam/beam/internal/diskspace"
 	"github.com/photon-beam/beam/internal/runlog"
 	"github.com/photon-beam/beam/internal/runlog/blob"
+	"github.com/photon-beam/beam/internal/store/sqlite"
 )
 
 // Sync says when an append is synced, so that it survives a power failure. Whenever it is, it
@@ -88,17 +89,18 @@ func (e *DuplicateStartError) Error() string {
 // A Store keeps runs. Its methods may be called from several goroutines. The caller must close
 // it.
 type Store struct {
+	lists
+	readers *sql.DB
 	options Options
 	logger  *slog.Logger
-	dialect *dialect
 	disk    *diskspace.Disk // nil if it isn't this machine's
-	files   *files          // nil if the database has none here
-	readers *readers
+	files   *sqlite.Files   // nil if the database has none here
 	writer  *writer
 	hub     hub
 
 	queue      chan *request
 	failure    atomic.Pointer[error] // of the last transaction
+	syncFailed atomic.Bool
 	closing    chan struct{}
 	closeOnce  sync.Once
 	writerDone chan struct{}
@@ -112,24 +114,25 @@ var _ runlog.Log = (*Store)(nil)
 // [runlog.ErrCorrupt], [runlog.ErrDiskFull] or the file system's.
 func Open(ctx context.Context, o Options) (*Store, error) {
 	o.MinFree = cmp.Or(o.MinFree, diskspace.DefaultMinFree)
-	f, err := openFiles(ctx, o.Dir)
+	f, err := sqlite.Open(ctx, o.Dir, createSQLite)
 	if err != nil {
-		return nil, explainSQLite(err)
+		return nil, err
 	}
-	s, err := open(ctx, o, &sqliteDialect, f.db, f.readers, f)
+	s, err := open(ctx, o, &sqliteDialect, f.Writer, f.Readers, f)
 	if err != nil {
-		return nil, errors.Join(sqliteDialect.explain(err), f.close())
+		return nil, errors.Join(sqlite.Explain(err), f.Close())
 	}
 	return s, nil
 }
 
 // open returns a store on a database. db has one connection, the writer's.
-func open(ctx context.Context, o Options, d *dialect, db, readerDB *sql.DB, f *files) (*Store, error) {
+func open(ctx context.Context, o Options, d *dialect, db, readers *sql.DB, f *sqlite.Files) (*Store, error) {
 	o.SyncInterval = cmp.Or(o.SyncInterval, time.Second)
 	s := &Store{
-		options: o, logger: o.Logger, dialect: d, files: f, readers: &readers{db: readerDB, explain: d.explain},
+		readers: readers, options: o, logger: o.Logger, files: f,
 		queue: make(chan *request, maxGroup), closing: make(chan struct{}), writerDone: make(chan struct{}),
 	}
+	s.lists = lists{&reader{statements: statements{on: readers}, dialect: d, closing: s.closing}}
 	if s.logger == nil {
 		s.logger = slog.New(slog.DiscardHandler)
 	}
@@ -138,12 +141,11 @@ func open(ctx context.Context, o Options, d *dialect, db, readerDB *sql.DB, f *f
 	}
 	s.writer = newWriter(s, db)
 	if err := s.writer.start(ctx); err != nil {
-		s.writer.close()
+		s.writer.disconnect()
 		return nil, err
 	}
 	go s.writer.run()
 	if f != nil {
-		f.opened = true
 		s.background.Go(s.syncPeriodically)
 		s.background.Go(s.checkpointWhenDue)
 	}
@@ -157,9 +159,9 @@ func (s *Store) Close() error {
 		s.hub.close()
 		<-s.writerDone
 		s.background.Wait()
-		s.closeErr = s.readers.close()
+		s.closeErr = s.closeStatements()
 		if s.files != nil {
-			s.closeErr = errors.Join(s.closeErr, s.files.close())
+			s.closeErr = errors.Join(s.closeErr, s.files.Close())
 		}
 	})
 	return s.closeErr
@@ -185,11 +187,29 @@ func (s *Store) Err() error {
 // Commits returns how many transactions there were that changed something.
 func (s *Store) Commits() int64 { return s.writer.commits.Load() }
 
-func (s *Store) isClosed() bool {
-	select {
-	case <-s.closing:
-		return true
-	default:
-		return false
+// loadBlob returns an entry with its data, if that can be read.
+func (s *Store) loadBlob(run string, e runlog.Entry) runlog.Entry {
+	if e.Blob == "" || s.options.Blobs == nil {
+		return e
 	}
+	data, err := s.options.Blobs.Load(run, e.Blob)
+	if err != nil {
+		s.logger.Error("reading the data of an entry", "run", run, "entry", e.Seq, "err", err)
+		return e
+	}
+	e.Data = data
+	return e
+}
+
+// explain returns the error of a transaction. SQLite has codes for steps that fail because the
+// disk is full, such as making the shared memory larger, that don't say so.
+func (s *Store) explain(err error) error {
+	err = s.dialect.explain(err)
+	if s.disk == nil || errors.Is(err, runlog.ErrCorrupt) || errors.Is(err, runlog.ErrDiskFull) {
+		return err
+	}
+	if full := s.disk.CheckFree(); errors.Is(full, runlog.ErrDiskFull) {
+		return fmt.Errorf("%w: %w", full, err)
+	}
+	return err
 }

@@ -23,12 +23,12 @@ const (
 // A writer does all that changes the database, in groups. Its goroutine alone uses it, but for
 // gate and commits.
 type writer struct {
-	store *Store
-	db    *sql.DB
-	conn  *sql.Conn // nil after a failure
-	stmts map[string]*sql.Stmt
-	rows  rowCache
-	id    []byte // of the store
+	*statements // of conn
+	store       *Store
+	db          *sql.DB
+	conn        *sql.Conn           // nil after a failure
+	rows        map[string]*liveRun // that were used last, by id
+	id          []byte              // of the store
 	// synced says that commits sync the file.
 	synced bool
 	heads  digest
@@ -44,7 +44,7 @@ type writer struct {
 }
 
 func newWriter(s *Store, db *sql.DB) *writer {
-	return &writer{store: s, db: db, stmts: make(map[string]*sql.Stmt), garbage: true}
+	return &writer{store: s, db: db, garbage: true}
 }
 
 // start connects, migrates the database, and reads what the writer keeps.
@@ -63,8 +63,12 @@ func (w *writer) connect(ctx context.Context) (err error) {
 	if w.conn != nil {
 		return nil
 	}
-	if w.conn, err = w.db.Conn(ctx); err != nil || w.id == nil {
+	if w.conn, err = w.db.Conn(ctx); err != nil {
 		return err
+	}
+	w.statements, w.rows = &statements{on: w.conn}, make(map[string]*liveRun)
+	if w.id == nil {
+		return nil
 	}
 	if err = w.readMeta(ctx); err != nil {
 		w.disconnect()
@@ -82,7 +86,7 @@ func (w *writer) readMeta(ctx context.Context) error {
 	}
 	w.commits.Store(commits)
 	if f := w.store.files; f != nil {
-		return f.mark.check(w.id, commits)
+		return f.CompareMark(w.id, commits)
 	}
 	return nil
 }
@@ -90,7 +94,7 @@ func (w *writer) readMeta(ctx context.Context) error {
 // run does requests until the store closes.
 func (w *writer) run() {
 	defer close(w.store.writerDone)
-	defer w.close()
+	defer w.disconnect()
 	var group []*request
 	for {
 		q, ok := w.next()
@@ -140,20 +144,19 @@ func (w *writer) gather(group []*request) []*request {
 	return group
 }
 
-// do does the requests of a group in one transaction; if that fails for one of them, in one
+// do does the requests of a group in one transaction; if one of them is why that fails, in one
 // each.
 func (w *writer) do(requests []*request) {
 	w.gate.Lock()
 	defer w.gate.Unlock()
 	err := w.tryGroup(requests)
-	if err != nil && len(requests) > 1 && !errors.Is(err, runlog.ErrDiskFull) && !errors.Is(err, runlog.ErrUnavailable) && !errors.Is(err, runlog.ErrUncertain) {
-		for _, q := range requests {
-			err = w.tryGroup([]*request{q})
-			w.finish([]*request{q}, err)
-		}
+	if len(requests) == 1 || !errors.Is(err, errStateChanged) && (!errors.Is(err, runlog.ErrCorrupt) || errors.Is(err, runlog.ErrUncertain)) {
+		w.finish(requests, err)
 		return
 	}
-	w.finish(requests, err)
+	for i := range requests {
+		w.finish(requests[i:i+1], w.tryGroup(requests[i:i+1]))
+	}
 }
 
 // finish tells the requests' callers the outcome.
@@ -161,7 +164,7 @@ func (w *writer) finish(requests []*request, err error) {
 	for _, q := range requests {
 		if err != nil {
 			q.last, q.applied, q.err = 0, false, err
-			if q.run != "" {
+			if q.run != "" && !q.deletes {
 				q.err = fmt.Errorf("appending to run %s: %w", q.run, err)
 			}
 		}
@@ -171,14 +174,14 @@ func (w *writer) finish(requests []*request, err error) {
 
 // tryGroup does requests in a transaction, and notes whether that failed.
 func (w *writer) tryGroup(requests []*request) error {
-	g := &group{writer: w, ctx: context.Background(), tally: newTally()}
+	g := &group{writer: w, tally: newTally()}
 	err := g.do(requests)
 	if err == nil {
 		w.store.failure.Store(nil)
 		g.publish()
 		return nil
 	}
-	w.forget()
+	w.disconnect()
 	if errors.Is(err, errStateChanged) {
 		return err
 	}
@@ -202,35 +205,15 @@ func (w *writer) tryGroup(requests []*request) error {
 	return err
 }
 
-// explain returns the error of a transaction. SQLite has codes for steps that fail because the
-// disk is full, such as making the shared memory larger, that don't say so.
-func (s *Store) explain(err error) error {
-	err = s.dialect.explain(err)
-	if s.disk == nil || errors.Is(err, runlog.ErrCorrupt) || errors.Is(err, runlog.ErrDiskFull) {
-		return err
-	}
-	if full := s.disk.CheckFree(); errors.Is(full, runlog.ErrDiskFull) {
-		return fmt.Errorf("%w: %w", full, err)
-	}
-	return err
-}
-
-// forget drops what the writer keeps after a failed transaction, and its connection.
-func (w *writer) forget() {
-	w.rows = rowCache{}
-	w.disconnect()
-}
-
+// disconnect drops the connection after a failure, and what is known by it.
 func (w *writer) disconnect() {
-	for query, stmt := range w.stmts { // otherwise the connection can't be closed
-		_ = stmt.Close()
-		delete(w.stmts, query)
+	if w.conn == nil {
+		return
 	}
-	if w.conn != nil {
-		_, _ = w.conn.ExecContext(context.Background(), "ROLLBACK") // fails if there is none
-		_ = w.conn.Raw(func(any) error { return driver.ErrBadConn })
-		_ = w.conn.Close()
-	}
+	_ = w.closeStatements()
+	_, _ = w.conn.ExecContext(context.Background(), "ROLLBACK") // fails if there is none
+	_ = w.conn.Raw(func(any) error { return driver.ErrBadConn })
+	_ = w.conn.Close()
 	w.conn, w.synced = nil, false
 }
 
@@ -259,26 +242,9 @@ func (w *writer) findCommitted(requests []*request, number int64) (bool, error) 
 	return false, nil // deletions, which may be repeated
 }
 
-func (w *writer) close() {
-	w.disconnect()
-	w.rows = rowCache{}
-}
-
-// stmt returns a prepared statement.
-func (w *writer) stmt(ctx context.Context, query string) (*sql.Stmt, error) {
-	if s := w.stmts[query]; s != nil {
-		return s, nil
-	}
-	s, err := w.conn.PrepareContext(ctx, query)
-	if err == nil {
-		w.stmts[query] = s
-	}
-	return s, err
-}
-
 // exec executes a statement and returns how many rows it changed.
-func (w *writer) exec(ctx context.Context, query string, args ...any) (int64, error) {
-	s, err := w.stmt(ctx, query)
+func (w *writer) exec(query string, args ...any) (int64, error) {
+	s, err := w.prepare(context.Background(), query)
 	if err != nil {
 		return 0, err
 	}
@@ -287,7 +253,7 @@ func (w *writer) exec(ctx context.Context, query string, args ...any) (int64, er
 			return 0, err
 		}
 	}
-	res, err := s.ExecContext(ctx, args...)
+	res, err := s.Exec(args...)
 	if err == nil && w.fault != nil {
 		err = w.fault(query, true)
 	}
@@ -298,38 +264,10 @@ func (w *writer) exec(ctx context.Context, query string, args ...any) (int64, er
 }
 
 // queryRow executes a query for one row and scans it.
-func (w *writer) queryRow(ctx context.Context, query string, scan func(scanner) error, args ...any) error {
-	s, err := w.stmt(ctx, query)
+func (w *writer) queryRow(query string, scan func(scanner) error, args ...any) error {
+	s, err := w.prepare(context.Background(), query)
 	if err != nil {
 		return err
 	}
-	return scan(s.QueryRowContext(ctx, args...))
-}
-
-// A rowCache has the rows that were written last: those of the current generation, and those
-// of the one before.
-type rowCache struct{ young, old map[string]*liveRun }
-
-const maxGeneration = 1024
-
-func (c *rowCache) get(id string) *liveRun {
-	r := c.young[id]
-	if r == nil {
-		if r = c.old[id]; r != nil {
-			c.put(r)
-		}
-	}
-	return r
-}
-
-func (c *rowCache) put(r *liveRun) {
-	if c.young == nil || len(c.young) >= maxGeneration {
-		c.young, c.old = make(map[string]*liveRun), c.young
-	}
-	c.young[r.ID] = r
-}
-
-func (c *rowCache) remove(id string) {
-	delete(c.young, id)
-	delete(c.old, id)
+	return scan(s.QueryRow(args...))
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/photon-beam/beam/internal/app"
+	"github.com/photon-beam/beam/internal/datafolder"
 	"github.com/photon-beam/beam/internal/engine"
 	"github.com/photon-beam/beam/internal/mcp/apps"
 	"github.com/photon-beam/beam/internal/runlog"
@@ -64,11 +65,11 @@ func (c *AppFlags) validateRoot() error {
 	return nil
 }
 
-func (c *AppFlags) OpenFolder() (*app.DataFolder, error) {
+func (c *AppFlags) OpenFolder() (*datafolder.Folder, error) {
 	if c.Memory {
-		return app.OpenTemporaryFolder()
+		return datafolder.OpenTemporary()
 	}
-	return app.OpenDataFolder(c.Data)
+	return datafolder.Open(c.Data)
 }
 
 // RedirectDir returns the folder for pages that lead a browser to a sign-in address; "" if
@@ -77,12 +78,12 @@ func (c *AppFlags) RedirectDir() string {
 	if c.Memory {
 		return os.TempDir()
 	}
-	dir, _ := app.ResolveDataDir(c.Data) // opening it reports the error
+	dir, _ := datafolder.Resolve(c.Data) // opening it reports the error
 	return dir
 }
 
 // Config returns the configuration that the flags select.
-func (c *AppFlags) Config(p *Program, folder *app.DataFolder, logger *slog.Logger) app.Config {
+func (c *AppFlags) Config(p *Program, folder *datafolder.Folder, logger *slog.Logger) app.Config {
 	return app.Config{
 		Program:       p.Name,
 		Command:       p.Command,

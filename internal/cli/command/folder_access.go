@@ -10,6 +10,7 @@ import (
 
 	"github.com/photon-beam/beam/internal/app"
 	"github.com/photon-beam/beam/internal/controlsocket"
+	"github.com/photon-beam/beam/internal/datafolder"
 	"github.com/photon-beam/beam/internal/upstream"
 )
 
@@ -32,20 +33,20 @@ const (
 // UseFolder works on a data folder. If another process owns the folder, UseFolder
 // sends it the request and passes the connection to remote; if none does, it
 // locks the folder and passes it to local.
-func (f *DataFolderFlags) UseFolder(ctx context.Context, request string, args any, remote func(*controlsocket.Conn) error, local func(*app.DataFolder) error) error {
-	dir, err := app.ResolveDataDir(f.Data)
+func (f *DataFolderFlags) UseFolder(ctx context.Context, request string, args any, remote func(*controlsocket.Conn) error, local func(*datafolder.Folder) error) error {
+	dir, err := datafolder.Resolve(f.Data)
 	if err != nil {
 		return err
 	}
-	if err := app.RequireDataDir(dir); err != nil {
+	if err := datafolder.Require(dir); err != nil {
 		return err
 	}
 	for start := time.Now(); ; {
-		folder, err := app.OpenDataFolder(dir)
+		folder, err := datafolder.Open(dir)
 		if err == nil {
 			return errors.Join(local(folder), folder.Close())
 		}
-		if !errors.Is(err, app.ErrFolderInUse) {
+		if !errors.Is(err, datafolder.ErrInUse) {
 			return err
 		}
 		conn, owner, err := DialOwner(ctx, dir, request, args)

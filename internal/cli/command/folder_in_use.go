@@ -6,8 +6,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/photon-beam/beam/internal/app"
 	"github.com/photon-beam/beam/internal/controlsocket"
+	"github.com/photon-beam/beam/internal/datafolder"
 )
 
 // The commands that own a data folder, as described after their program's name.
@@ -23,7 +23,7 @@ const OwnerQueryTimeout = 2 * time.Second
 // FolderInUseError returns an error that says which process uses the data folder
 // and what the user can do about it.
 func (c *AppFlags) FolderInUseError(ctx context.Context) error {
-	dir, err := app.ResolveDataDir(c.Data)
+	dir, err := datafolder.Resolve(c.Data)
 	if err != nil {
 		return err
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/photon-beam/beam/internal/app"
+	"github.com/photon-beam/beam/internal/datafolder"
 	"github.com/photon-beam/beam/internal/upstream/config"
 	"github.com/photon-beam/beam/internal/upstream/policy"
 )
@@ -45,7 +46,7 @@ func (c *AppFlags) MayHaveUpstreams() bool {
 	if len(c.MCPConfig) > 0 || c.Memory {
 		return len(c.MCPConfig) > 0
 	}
-	dir, err := app.ResolveDataDir(c.Data)
+	dir, err := datafolder.Resolve(c.Data)
 	if err != nil {
 		return false
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/photon-beam/beam/internal/cleantext"
 	"github.com/photon-beam/beam/internal/cli/command"
 	"github.com/photon-beam/beam/internal/controlsocket"
+	"github.com/photon-beam/beam/internal/datafolder"
 	"github.com/photon-beam/beam/internal/humanize"
 )
 
@@ -51,7 +52,7 @@ func (c *Backup) Run(ctx context.Context, p *command.Program) error {
 			}
 			return err
 		},
-		func(f *app.DataFolder) error { return receiveBackup(ctx, p, f, receive) })
+		func(f *datafolder.Folder) error { return receiveBackup(ctx, p, f, receive) })
 	if err := out.commitOrRemove(err); err != nil {
 		return fmt.Errorf("no backup was written: %w", err)
 	}
@@ -60,11 +61,11 @@ func (c *Backup) Run(ctx context.Context, p *command.Program) error {
 }
 
 // receiveBackup passes receive a backup of a folder that this process owns.
-func receiveBackup(ctx context.Context, p *command.Program, f *app.DataFolder, receive func(io.Reader) error) error {
+func receiveBackup(ctx context.Context, p *command.Program, f *datafolder.Folder, receive func(io.Reader) error) error {
 	r, w := io.Pipe()
 	written := make(chan error, 1)
 	go func() {
-		err := f.Backup(ctx, w, command.NewWarningLogger(p))
+		err := app.Backup(ctx, f, w, command.NewWarningLogger(p))
 		w.CloseWithError(err)
 		written <- err
 	}()

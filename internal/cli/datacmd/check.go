@@ -9,10 +9,10 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/photon-beam/beam/internal/app"
 	"github.com/photon-beam/beam/internal/backup"
 	"github.com/photon-beam/beam/internal/cleantext"
 	"github.com/photon-beam/beam/internal/cli/command"
+	"github.com/photon-beam/beam/internal/datafolder"
 	"github.com/photon-beam/beam/internal/humanize"
 	"github.com/photon-beam/beam/internal/runlog"
 )
@@ -39,13 +39,13 @@ func (c *Check) Run(ctx context.Context, p *command.Program) error {
 }
 
 func (c *Check) checkFolder(ctx context.Context, p *command.Program) error {
-	dir, err := app.ResolveDataDir(c.Data)
+	dir, err := datafolder.Resolve(c.Data)
 	if err != nil {
 		return err
 	}
-	report, err := app.CheckFolder(ctx, dir)
+	report, err := datafolder.Check(ctx, dir)
 	switch {
-	case errors.Is(err, app.ErrFolderInUse):
+	case errors.Is(err, datafolder.ErrInUse):
 		return fmt.Errorf("%w: %s: stop that one, or check a backup", err, dir)
 	case errors.Is(err, runlog.ErrCorrupt):
 		return fmt.Errorf("%w: restore a backup, or let %s repair copy what can be read", err, p.Command)
@@ -89,7 +89,7 @@ func (c *Check) checkBackup(ctx context.Context, p *command.Program) error {
 }
 
 // describeDamage says in a few words what is damaged.
-func describeDamage(r app.FolderReport) string {
+func describeDamage(r datafolder.Report) string {
 	if len(r.Problems) > 0 {
 		return "the data folder is damaged"
 	}
@@ -97,13 +97,13 @@ func describeDamage(r app.FolderReport) string {
 }
 
 // describeMissingFiles says in a few words that files are missing.
-func describeMissingFiles(r app.FolderReport) string {
+func describeMissingFiles(r datafolder.Report) string {
 	n := len(r.MissingFiles)
 	return humanize.Count(n, "run") + " of " + humanize.Thousands(r.Runs) + " " + humanize.Plural(n, "lacks", "lack") + " files"
 }
 
 // printDamage prints what is damaged.
-func printDamage(w io.Writer, r app.FolderReport) {
+func printDamage(w io.Writer, r datafolder.Report) {
 	for _, problem := range r.Problems {
 		fmt.Fprintln(w, cleantext.Line(problem))
 	}

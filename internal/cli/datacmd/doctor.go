@@ -16,6 +16,7 @@ import (
 	"github.com/photon-beam/beam/internal/cleantext"
 	"github.com/photon-beam/beam/internal/cli/command"
 	"github.com/photon-beam/beam/internal/controlsocket"
+	"github.com/photon-beam/beam/internal/datafolder"
 	"github.com/photon-beam/beam/internal/datastar"
 	"github.com/photon-beam/beam/internal/diskspace"
 	"github.com/photon-beam/beam/internal/humanize"
@@ -91,7 +92,7 @@ func (c *Doctor) print(p *command.Program, findings []finding) error {
 
 // checkData checks the data folder, who owns it, and the log in it.
 func (c *Doctor) checkData(ctx context.Context, p *command.Program) []finding {
-	dir, err := app.ResolveDataDir(c.Data)
+	dir, err := datafolder.Resolve(c.Data)
 	if err != nil {
 		return []finding{{"data", findingProblem, err.Error(), "Name a folder with --data, or set $HOME."}}
 	}
@@ -130,12 +131,12 @@ func (c *Doctor) checkOwner(ctx context.Context, p *command.Program, dir string)
 }
 
 func checkRuns(ctx context.Context, p *command.Program, dir string) finding {
-	report, err := app.CheckFolder(ctx, dir)
+	report, err := datafolder.Check(ctx, dir)
 	mend := fmt.Sprintf("Restore a backup with %s restore, or copy what can be read with %s repair.", p.Command, p.Command)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return finding{"runs", findingOK, "there are none yet", ""}
-	case errors.Is(err, app.ErrFolderInUse):
+	case errors.Is(err, datafolder.ErrInUse):
 		return finding{"runs", findingProblem, "a process owns the data folder and doesn't answer", "Stop that process; \"fuser\" or \"lsof\" on the file lock in the folder names it."}
 	case errors.Is(err, runlog.ErrCorrupt):
 		return finding{"runs", findingProblem, err.Error(), mend}

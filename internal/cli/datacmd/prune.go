@@ -10,6 +10,7 @@ import (
 	"github.com/photon-beam/beam/internal/app"
 	"github.com/photon-beam/beam/internal/cli/command"
 	"github.com/photon-beam/beam/internal/controlsocket"
+	"github.com/photon-beam/beam/internal/datafolder"
 	"github.com/photon-beam/beam/internal/engine"
 	"github.com/photon-beam/beam/internal/humanize"
 )
@@ -51,8 +52,8 @@ func (c *Prune) Run(ctx context.Context, p *command.Program) error {
 	var result app.PruneResult
 	err := c.UseFolder(ctx, app.RequestPrune, request,
 		func(conn *controlsocket.Conn) error { return json.NewDecoder(conn).Decode(&result) },
-		func(f *app.DataFolder) (err error) {
-			result.Runs, err = f.PruneLog(ctx, request, command.NewWarningLogger(p))
+		func(f *datafolder.Folder) (err error) {
+			result.Runs, err = app.Prune(ctx, f, request, command.NewWarningLogger(p))
 			return err
 		})
 	if err == nil && result.Error != "" {

@@ -10,9 +10,9 @@ import (
 	"path/filepath"
 	"slices"
 
-	"github.com/photon-beam/beam/internal/app"
 	"github.com/photon-beam/beam/internal/cleantext"
 	"github.com/photon-beam/beam/internal/cli/command"
+	"github.com/photon-beam/beam/internal/datafolder"
 	"github.com/photon-beam/beam/internal/humanize"
 )
 
@@ -32,11 +32,11 @@ func (*Repair) Help() string {
 
 // Run repairs, and prints what is lost.
 func (c *Repair) Run(ctx context.Context, p *command.Program) error {
-	dir, err := app.ResolveDataDir(c.Data)
+	dir, err := datafolder.Resolve(c.Data)
 	if err != nil {
 		return err
 	}
-	report, err := app.Repair(ctx, dir, c.Yes, newProgressLogger(p))
+	report, err := datafolder.Repair(ctx, dir, c.Yes, newProgressLogger(p))
 	switch {
 	case err != nil:
 		return explainFolderError("repaired", dir, err)
@@ -56,7 +56,7 @@ func (c *Repair) Run(ctx context.Context, p *command.Program) error {
 }
 
 // print prints what is lost, and which runs end.
-func (c *Repair) print(p *command.Program, r app.RepairReport) {
+func (c *Repair) print(p *command.Program, r datafolder.RepairReport) {
 	verb := "would be"
 	if c.Yes {
 		verb = "is"
@@ -93,18 +93,18 @@ func (*Migrate) Help() string {
 
 // Run migrates, or undoes that.
 func (c *Migrate) Run(ctx context.Context, p *command.Program) error {
-	dir, err := app.ResolveDataDir(c.Data)
+	dir, err := datafolder.Resolve(c.Data)
 	if err != nil {
 		return err
 	}
 	if !c.Undo {
-		if err := app.Migrate(ctx, dir, newProgressLogger(p)); err != nil {
+		if err := datafolder.Migrate(ctx, dir, newProgressLogger(p)); err != nil {
 			return explainFolderError("migrated", dir, err)
 		}
 		fmt.Fprintln(p.Stdout, "The runs in the data folder are those of this version.")
 		return nil
 	}
-	if err := app.UndoMigration(ctx, dir); err != nil {
+	if err := datafolder.UndoMigration(ctx, dir); err != nil {
 		return explainFolderError("made one of the earlier version", dir, err)
 	}
 	fmt.Fprintln(p.Stdout, "The data folder is one of the earlier version again. The next start of this version copies its runs again.")
@@ -114,7 +114,7 @@ func (c *Migrate) Run(ctx context.Context, p *command.Program) error {
 // explainFolderError returns why something could not be done with a data folder.
 func explainFolderError(done, dir string, err error) error {
 	switch {
-	case errors.Is(err, app.ErrFolderInUse):
+	case errors.Is(err, datafolder.ErrInUse):
 		return fmt.Errorf("the data folder %s is in use by another Beam: stop that one", dir)
 	case errors.Is(err, fs.ErrNotExist):
 		return fmt.Errorf("%s contains no runs", dir)

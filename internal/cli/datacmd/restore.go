@@ -7,9 +7,9 @@ import (
 	"os"
 	"time"
 
-	"github.com/photon-beam/beam/internal/app"
 	"github.com/photon-beam/beam/internal/backup"
 	"github.com/photon-beam/beam/internal/cli/command"
+	"github.com/photon-beam/beam/internal/datafolder"
 )
 
 // Restore creates a data folder from a backup.
@@ -32,7 +32,7 @@ func (c *Restore) Run(ctx context.Context, p *command.Program) error {
 		return err
 	}
 	defer in.Close()
-	sum, damage, err := app.Restore(ctx, c.Data, in, c.Partial, command.NewWarningLogger(p))
+	sum, damage, err := datafolder.Restore(ctx, c.Data, in, c.Partial, command.NewWarningLogger(p))
 	if err != nil {
 		return err
 	}

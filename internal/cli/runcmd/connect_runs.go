@@ -19,6 +19,7 @@ import (
 	"github.com/photon-beam/beam/internal/app"
 	"github.com/photon-beam/beam/internal/cli/command"
 	"github.com/photon-beam/beam/internal/controlsocket"
+	"github.com/photon-beam/beam/internal/datafolder"
 	"github.com/photon-beam/beam/internal/engine"
 	"github.com/photon-beam/beam/internal/links"
 	"github.com/photon-beam/beam/internal/runlog"
@@ -143,21 +144,21 @@ func (c *connectFlags) dial(ctx context.Context, p *command.Program, work localW
 		base := strings.TrimRight(c.Server, "/")
 		return &connection{beamRuns: &runs.Remote{Base: base, Token: c.Token, Client: &http.Client{}}, name: base, close: noClose}, nil
 	}
-	dir, err := app.ResolveDataDir(c.Data)
+	dir, err := datafolder.Resolve(c.Data)
 	if err != nil {
 		return nil, err
 	}
 	if work == readOnly {
-		if err := app.RequireDataDir(dir); err != nil {
+		if err := datafolder.Require(dir); err != nil {
 			return nil, fmt.Errorf("%w: start a Beam with %s serve, or name its folder with --data", err, p.Command)
 		}
 	}
 	for start := time.Now(); ; {
-		folder, err := app.OpenDataFolder(dir)
+		folder, err := datafolder.Open(dir)
 		if err == nil {
 			return openLocal(ctx, p, folder, work, local)
 		}
-		if !errors.Is(err, app.ErrFolderInUse) {
+		if !errors.Is(err, datafolder.ErrInUse) {
 			return nil, err
 		}
 		conn, owner, err := command.DialOwner(ctx, dir, app.RequestHTTP, nil)
@@ -176,7 +177,7 @@ func (c *connectFlags) dial(ctx context.Context, p *command.Program, work localW
 func noClose() error { return nil }
 
 // openLocal starts a Beam in this process. It closes the folder if that fails.
-func openLocal(ctx context.Context, p *command.Program, folder *app.DataFolder, work localWork, local *command.LocalFlags) (*connection, error) {
+func openLocal(ctx context.Context, p *command.Program, folder *datafolder.Folder, work localWork, local *command.LocalFlags) (*connection, error) {
 	config := local.AppFlags().Config(p, folder, command.NewErrorLogger(p))
 	start := command.NewApp
 	if work == readOnly {
@@ -203,7 +204,7 @@ const runSuffix = " run"
 
 // openMemory starts an engine in this process that stores nothing.
 func openMemory(ctx context.Context, p *command.Program, local *command.LocalFlags) (*connection, error) {
-	folder, err := app.OpenTemporaryFolder()
+	folder, err := datafolder.OpenTemporary()
 	if err != nil {
 		return nil, err
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/app"
 	"github.com/photon-beam/beam/internal/cli/command"
+	"github.com/photon-beam/beam/internal/datafolder"
 	"github.com/photon-beam/beam/internal/engine"
 	"github.com/photon-beam/beam/internal/humanize"
 	"github.com/photon-beam/beam/internal/runs"
@@ -89,7 +90,7 @@ func (s *photonSource) open(ctx context.Context, p *command.Program) (_ knownPho
 // DialOwner connects to the process that owns the data folder. Without one, it returns the
 // folder's own file of MCP servers, if it exists.
 func (s *photonSource) dialOwner(ctx context.Context) (_ *connection, files []string) {
-	dir, err := app.ResolveDataDir(s.Data)
+	dir, err := datafolder.Resolve(s.Data)
 	if err != nil {
 		return nil, nil
 	}

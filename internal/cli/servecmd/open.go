@@ -13,6 +13,7 @@ import (
 	"github.com/photon-beam/beam/internal/app"
 	"github.com/photon-beam/beam/internal/cli/command"
 	"github.com/photon-beam/beam/internal/controlsocket"
+	"github.com/photon-beam/beam/internal/datafolder"
 )
 
 // Open signs another browser in.
@@ -32,7 +33,7 @@ const maxAddressLength = 4 << 10
 
 // Run requests a sign-in address from the Beam that owns the folder and opens it.
 func (c *Open) Run(ctx context.Context, p *command.Program) error {
-	dir, err := app.ResolveDataDir(c.Data)
+	dir, err := datafolder.Resolve(c.Data)
 	if err != nil {
 		return err
 	}
@@ -45,7 +46,7 @@ func (c *Open) Run(ctx context.Context, p *command.Program) error {
 		return nil
 	}
 	browser.Stdout = p.Stderr
-	file, err := app.WriteRedirect(dir, address) // the address is not among the arguments of the browser
+	file, err := datafolder.WriteRedirect(dir, address) // the address is not among the arguments of the browser
 	if err != nil {
 		return err
 	}

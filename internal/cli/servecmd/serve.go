@@ -16,6 +16,7 @@ import (
 
 	"github.com/photon-beam/beam/internal/app"
 	"github.com/photon-beam/beam/internal/cli/command"
+	"github.com/photon-beam/beam/internal/datafolder"
 	"github.com/photon-beam/beam/internal/datastar"
 	"github.com/photon-beam/beam/internal/links"
 	"github.com/photon-beam/beam/internal/term"
@@ -108,7 +109,7 @@ func (s *Serve) Run(ctx context.Context, p *command.Program) (err error) {
 		p.Messagef("%s", clientTokenNote)
 	}
 	folder, err := s.OpenFolder()
-	if errors.Is(err, app.ErrFolderInUse) {
+	if errors.Is(err, datafolder.ErrInUse) {
 		err = s.FolderInUseError(ctx)
 	}
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 
 	"github.com/cli/browser"
 
-	"github.com/photon-beam/beam/internal/app"
+	"github.com/photon-beam/beam/internal/datafolder"
 )
 
 // A signInPresenter shows the user of an MCP client where to answer the questions
@@ -43,13 +43,13 @@ func (s *signInPresenter) show(address string) {
 
 // open opens a browser at an address, which is not among its arguments.
 func (s *signInPresenter) open(address string) error {
-	file, err := app.WriteRedirect(s.dir, address)
+	file, err := datafolder.WriteRedirect(s.dir, address)
 	if err != nil { // the folder of a Beam that stores nothing
-		file, err = app.WriteRedirect(os.TempDir(), address)
+		file, err = datafolder.WriteRedirect(os.TempDir(), address)
 	}
 	if err != nil {
 		return err
 	}
-	time.AfterFunc(app.RedirectLifetime, func() { app.RemoveRedirect(file) })
+	time.AfterFunc(datafolder.RedirectLifetime, func() { datafolder.RemoveRedirect(file) })
 	return browser.OpenURL(file)
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/photon-beam/beam/internal/app"
 	"github.com/photon-beam/beam/internal/cli/command"
 	"github.com/photon-beam/beam/internal/controlsocket"
+	"github.com/photon-beam/beam/internal/datafolder"
 	"github.com/photon-beam/beam/internal/mcp/proxy"
 )
 
@@ -39,7 +40,7 @@ func (c *stdioProcess) joinOrOwn(ctx context.Context, reconnecting bool) (*contr
 			if err == nil {
 				return nil, c.startLocal(ctx, folder)
 			}
-			if !errors.Is(err, app.ErrFolderInUse) {
+			if !errors.Is(err, datafolder.ErrInUse) {
 				return nil, err
 			}
 		}
@@ -59,7 +60,7 @@ func (c *stdioProcess) joinOrOwn(ctx context.Context, reconnecting bool) (*contr
 
 // joinOwner requests that the folder's owner serve the client.
 func (c *stdioProcess) joinOwner(ctx context.Context) (*controlsocket.Conn, controlsocket.Owner, error) {
-	dir, err := app.ResolveDataDir(c.Data)
+	dir, err := datafolder.Resolve(c.Data)
 	if err != nil {
 		return nil, controlsocket.Owner{}, err
 	}
@@ -90,7 +91,7 @@ func (c *stdioProcess) useFallbackFolder(ctx context.Context, o controlsocket.Ow
 		return fmt.Errorf("the data folder %s is in use by %s, which can't be joined: %s. Stop that one, or choose another folder with --data, or --memory",
 			c.Data, command.DescribeOwner(o), reason)
 	}
-	folder, err := app.OpenFallbackFolder(ctx)
+	folder, err := datafolder.OpenFallback(ctx)
 	if err != nil {
 		return err
 	}

@@ -7,20 +7,21 @@ import (
 
 	"github.com/photon-beam/beam/internal/app"
 	"github.com/photon-beam/beam/internal/cli/command"
+	"github.com/photon-beam/beam/internal/datafolder"
 	"github.com/photon-beam/beam/internal/mcp/proxy"
 )
 
 // A localApp is the app of an MCP client's process that owns a data folder.
 type localApp struct {
 	*app.App
-	folder    *app.DataFolder
+	folder    *datafolder.Folder
 	only      string // the upstream that is served; empty for all photons
 	pages     *app.PageServer
 	presenter *signInPresenter
 }
 
 // startLocal starts an app in a folder, which it closes if that fails.
-func (c *stdioProcess) startLocal(ctx context.Context, folder *app.DataFolder) error {
+func (c *stdioProcess) startLocal(ctx context.Context, folder *datafolder.Folder) error {
 	a, err := command.NewApp(ctx, c.Config(c.program, folder, c.logger))
 	if err != nil {
 		return errors.Join(err, folder.Close())

@@ -10,6 +10,7 @@ import (
 	"github.com/photon-beam/beam/internal/app"
 	"github.com/photon-beam/beam/internal/cli/command"
 	"github.com/photon-beam/beam/internal/controlsocket"
+	"github.com/photon-beam/beam/internal/datafolder"
 	"github.com/photon-beam/beam/internal/upstream"
 )
 
@@ -37,7 +38,7 @@ func (c *stdioProcess) missingFiles(ctx context.Context) (missing []string) {
 	if len(c.MCPConfig) == 0 {
 		return nil
 	}
-	dir, err := app.ResolveDataDir(c.Data)
+	dir, err := datafolder.Resolve(c.Data)
 	if err != nil {
 		return nil
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/photon-beam/beam/internal/app"
 	"github.com/photon-beam/beam/internal/cli/command"
+	"github.com/photon-beam/beam/internal/datafolder"
 	"github.com/photon-beam/beam/internal/humanize"
 	"github.com/photon-beam/beam/internal/upstream/config"
 )
@@ -37,7 +38,7 @@ func (c *Connect) checkServers(p *command.Program) error {
 	if c.Upstream == "" {
 		return nil
 	}
-	if dir, err := app.ResolveDataDir(""); err == nil {
+	if dir, err := datafolder.Resolve(""); err == nil {
 		listed, _ := config.List(app.UpstreamFile(dir)) // beam upstream list says what is wrong with it
 		for _, l := range listed {
 			known = append(known, l.Name)

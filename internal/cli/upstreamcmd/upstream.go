@@ -12,6 +12,7 @@ import (
 	"github.com/photon-beam/beam/internal/app"
 	"github.com/photon-beam/beam/internal/cli/command"
 	"github.com/photon-beam/beam/internal/controlsocket"
+	"github.com/photon-beam/beam/internal/datafolder"
 	"github.com/photon-beam/beam/internal/upstream/config"
 )
 
@@ -178,11 +179,11 @@ func changeUpstreams(ctx context.Context, p *command.Program, f *command.DataFol
 			}
 			return reply.Err()
 		},
-		func(folder *app.DataFolder) error {
-			if err := folder.ChangeUpstreams(ctx, request, command.NewWarningLogger(p)); err != nil {
+		func(folder *datafolder.Folder) error {
+			if err := app.ChangeUpstreams(ctx, folder, request, command.NewWarningLogger(p)); err != nil {
 				return err
 			}
-			if err := folder.UpstreamProblem(request.Name); err != nil {
+			if err := app.UpstreamProblem(folder.Dir, request.Name); err != nil {
 				reply.Warning = err.Error()
 			}
 			return nil
@@ -192,11 +193,11 @@ func changeUpstreams(ctx context.Context, p *command.Program, f *command.DataFol
 
 // makeDataDir makes the data folder if there is none.
 func makeDataDir(data string) error {
-	dir, err := app.ResolveDataDir(data)
-	if err != nil || app.RequireDataDir(dir) == nil {
+	dir, err := datafolder.Resolve(data)
+	if err != nil || datafolder.Require(dir) == nil {
 		return err
 	}
-	folder, err := app.OpenDataFolder(dir)
+	folder, err := datafolder.Open(dir)
 	if err != nil {
 		return err
 	}

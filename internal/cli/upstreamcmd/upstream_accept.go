@@ -10,6 +10,7 @@ import (
 	"github.com/photon-beam/beam/internal/app"
 	"github.com/photon-beam/beam/internal/cli/command"
 	"github.com/photon-beam/beam/internal/controlsocket"
+	"github.com/photon-beam/beam/internal/datafolder"
 	"github.com/photon-beam/beam/internal/humanize"
 )
 
@@ -28,7 +29,7 @@ func (*upstreamAcceptCommand) Help() string {
 
 // Run accepts, and prints what was accepted.
 func (c *upstreamAcceptCommand) Run(ctx context.Context, p *command.Program) error {
-	dir, err := app.ResolveDataDir(c.Data)
+	dir, err := datafolder.Resolve(c.Data)
 	if err != nil {
 		return err
 	}

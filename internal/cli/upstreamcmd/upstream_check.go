@@ -14,6 +14,7 @@ import (
 	"github.com/photon-beam/beam/internal/app"
 	"github.com/photon-beam/beam/internal/cli/command"
 	"github.com/photon-beam/beam/internal/controlsocket"
+	"github.com/photon-beam/beam/internal/datafolder"
 	"github.com/photon-beam/beam/internal/humanize"
 	"github.com/photon-beam/beam/internal/smallstate"
 	"github.com/photon-beam/beam/internal/upstream"
@@ -47,7 +48,7 @@ func (c *upstreamCheckCommand) Validate() error {
 
 // Run checks, and prints what it found.
 func (c *upstreamCheckCommand) Run(ctx context.Context, p *command.Program) error {
-	dir, err := app.ResolveDataDir(c.Data)
+	dir, err := datafolder.Resolve(c.Data)
 	if err != nil {
 		return err
 	}
@@ -106,8 +107,8 @@ func (c *upstreamCheckCommand) check(ctx context.Context, p *command.Program, s 
 
 // requestPins returns what was accepted of an upstream's tools; nothing if there is no data folder.
 func (c *upstreamCheckCommand) requestPins(ctx context.Context, name string) (pins []smallstate.Value, err error) {
-	dir, err := app.ResolveDataDir(c.Data)
-	if err != nil || app.RequireDataDir(dir) != nil {
+	dir, err := datafolder.Resolve(c.Data)
+	if err != nil || datafolder.Require(dir) != nil {
 		return nil, err
 	}
 	err = c.UseFolder(ctx, app.RequestUpstream, app.UpstreamRequest{Action: app.UpstreamPins, Name: name},
@@ -119,7 +120,7 @@ func (c *upstreamCheckCommand) requestPins(ctx context.Context, name string) (pi
 			pins = reply.Pins
 			return reply.Err()
 		},
-		func(folder *app.DataFolder) error {
+		func(folder *datafolder.Folder) error {
 			pins, err = folder.UpstreamPins(ctx, name)
 			return err
 		})

@@ -11,6 +11,7 @@ import (
 
 	"github.com/photon-beam/beam/internal/app"
 	"github.com/photon-beam/beam/internal/cli/command"
+	"github.com/photon-beam/beam/internal/datafolder"
 	"github.com/photon-beam/beam/internal/humanize"
 	"github.com/photon-beam/beam/internal/upstream"
 	"github.com/photon-beam/beam/internal/upstream/config"
@@ -68,7 +69,7 @@ func (c *upstreamListCommand) Run(ctx context.Context, p *command.Program) error
 // list returns the servers of the folder's file, and those that the owner uses
 // besides.
 func (c *upstreamListCommand) list(ctx context.Context) ([]listedUpstream, error) {
-	dir, err := app.ResolveDataDir(c.Data)
+	dir, err := datafolder.Resolve(c.Data)
 	if err != nil {
 		return nil, err
 	}

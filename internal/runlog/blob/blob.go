@@ -157,14 +157,14 @@ func (s *Store) Open(run, digest string) (io.ReadSeekCloser, error) {
 
 // Has reports whether a run has a blob, whatever it contains now.
 func (s *Store) Has(run, digest string) (bool, error) {
-	f, err := s.Open(run, digest)
-	if errors.Is(err, ErrNotFound) {
-		return false, nil
-	}
-	if err != nil {
+	if err := errors.Join(checkName(run), checkName(digest)); err != nil {
 		return false, err
 	}
-	return true, f.Close()
+	_, err := s.root.Stat(filepath.Join(run, digest))
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	return err == nil, err
 }
 
 // Remove deletes a blob. Removing a blob that doesn't exist is no error.

@@ -54,6 +54,16 @@ func (s *Store) Load(run, digest string) ([]byte, error) {
 	return io.ReadAll(f)
 }
 
+// Verify reads a blob whole. The error is that of [Store.Load].
+func (s *Store) Verify(run, digest string) error {
+	f, err := s.OpenVerified(run, digest, func(reason error) error { return reason })
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(io.Discard, f)
+	return errors.Join(err, f.Close())
+}
+
 // openRegular opens a file and returns its size. What stands in for a file is not opened: a
 // link could lead elsewhere, and a pipe would block.
 func (s *Store) openRegular(name string) (*os.File, int64, error) {

@@ -25,26 +25,40 @@ func followToEnd(t testing.TB, l runlog.Log, run string, after uint64) []runlog.
 	return all
 }
 
-// testFollowWhileAppending follows a run from several ordinals during appends.
+// testFollowWhileAppending follows several runs from several ordinals during appends, and when
+// they have ended.
 func testFollowWhileAppending(t *testing.T, l runlog.Log) {
 	const last = 3000
-	run := newRunID()
-	appendNumbered(t, l, run, 0, 500, 100)
+	ids := make([]string, 4)
 	var wg sync.WaitGroup
-	for _, after := range []uint64{0, 1, 250, 499, 500, 501, 1500, 2999} {
-		wg.Go(func() {
-			if n := len(followToEnd(t, l, run, after)); n != last+1-int(after) {
-				t.Errorf("from %d: %d entries, want %d", after, n, last+1-int(after))
+	follow := func(run string, after uint64) {
+		if n, want := len(followToEnd(t, l, run, after)), last+1-int(min(after, last+1)); n != want {
+			t.Errorf("from %d: %d entries, want %d", after, n, want)
+		}
+	}
+	for i := range ids {
+		ids[i] = newRunID()
+		appendNumbered(t, l, ids[i], 0, 500, 100)
+		for _, after := range []uint64{0, 1, 250, 499, 500, 501, 1500, 2999} {
+			for range 3 {
+				wg.Go(func() { follow(ids[i], after) })
 			}
+		}
+	}
+	for _, run := range ids {
+		wg.Go(func() {
+			for at := 500; at < last; {
+				step := 1 + at%37
+				appendNumbered(t, l, run, at, min(last, at+step), step)
+				at = min(last, at+step)
+			}
+			mustAppend(t, l, run, last, finishedEntry)
 		})
 	}
-	for at := 500; at < last; {
-		step := 1 + at%37
-		appendNumbered(t, l, run, at, min(last, at+step), step)
-		at = min(last, at+step)
-	}
-	mustAppend(t, l, run, last, finishedEntry)
 	wg.Wait()
+	for _, after := range []uint64{0, 2999, last, last + 1, last + 2, 1 << 63} {
+		follow(ids[0], after)
+	}
 }
 
 // testSlowFollower checks that a slow follower doesn't slow appends, and misses
@@ -85,43 +99,6 @@ func testSlowFollower(t *testing.T, l runlog.Log) {
 	}
 	close(awake)
 	wg.Wait()
-}
-
-// testManyFollowers follows several runs, each several times.
-func testManyFollowers(t *testing.T, l runlog.Log) {
-	const each, last = 20, 200
-	ids := make([]string, 10)
-	var wg sync.WaitGroup
-	for i := range ids {
-		ids[i] = newRunID()
-		appendNumbered(t, l, ids[i], 0, 1, 1)
-		for range each {
-			wg.Go(func() {
-				if n := len(followToEnd(t, l, ids[i], 0)); n != last+1 {
-					t.Errorf("run %d: %d entries, want %d", i, n, last+1)
-				}
-			})
-		}
-	}
-	for _, run := range ids {
-		wg.Go(func() {
-			appendNumbered(t, l, run, 1, last, 13)
-			mustAppend(t, l, run, last, finishedEntry)
-		})
-	}
-	wg.Wait()
-}
-
-// testFollowFinished checks that Follow ends after the last entry of a finished run.
-func testFollowFinished(t *testing.T, l runlog.Log) {
-	run := newRunID()
-	appendNumbered(t, l, run, 0, 4, 4)
-	mustAppend(t, l, run, 4, finishedEntry)
-	for after, want := range map[uint64]int{0: 5, 3: 2, 4: 1, 5: 0, 6: 0, 1 << 63: 0} {
-		if n := len(followToEnd(t, l, run, after)); n != want {
-			t.Errorf("from %d: %d entries, want %d", after, n, want)
-		}
-	}
 }
 
 // testFollowResumed checks that a follower that stops can resume.
@@ -207,25 +184,19 @@ func testFollowContext(t *testing.T, l runlog.Log) {
 	}
 }
 
-// testFollowNotFound checks that Follow yields one error if the run doesn't exist.
-func testFollowNotFound(t *testing.T, l runlog.Log) {
-	deleted := newRunID()
-	appendNumbered(t, l, deleted, 0, 1, 1)
-	if err := l.Delete(t.Context(), deleted); err != nil {
-		t.Fatal(err)
-	}
-	for _, run := range []string{newRunID(), deleted} {
-		for _, after := range []uint64{0, 1} {
-			var errs []error
-			for batch, err := range l.Follow(testContext(t), run, after) {
-				if len(batch) > 0 {
-					t.Errorf("it has entries: %v", batch)
-				}
-				errs = append(errs, err)
+// checkNotFound checks that Follow yields one error if the run doesn't exist.
+func checkNotFound(t *testing.T, l runlog.Log, run string) {
+	t.Helper()
+	for _, after := range []uint64{0, 1} {
+		var errs []error
+		for batch, err := range l.Follow(testContext(t), run, after) {
+			if len(batch) > 0 {
+				t.Errorf("it has entries: %v", batch)
 			}
-			if len(errs) != 1 || !errors.Is(errs[0], runlog.ErrNotFound) {
-				t.Errorf("it ended with %v", errs)
-			}
+			errs = append(errs, err)
+		}
+		if len(errs) != 1 || !errors.Is(errs[0], runlog.ErrNotFound) {
+			t.Errorf("it ended with %v", errs)
 		}
 	}
 }

@@ -3,31 +3,135 @@ package runlogtest
 import (
 	"context"
 	"errors"
+	"maps"
+	"math/rand/v2"
 	"slices"
 	"testing"
 
 	"github.com/photon-beam/beam/internal/runlog"
 )
 
-// testReadBatches reads a long run from several ordinals.
-func testReadBatches(t *testing.T, l runlog.Log) {
-	const last = 2*runlog.MaxBatchEntries + 100
-	run := newRunID()
-	appendNumbered(t, l, run, 0, last, 500)
-	for _, after := range []uint64{0, 1, 99, 100, runlog.MaxBatchEntries, last - 1, last, last + 1, 1 << 63} {
-		all := readAll(t, l, run, after)
-		want := max(0, last-int(min(after, last)))
-		if len(all) != want {
-			t.Errorf("after %d: %d entries, want %d", after, len(all), want)
+// An expectedLog is a log whose entries are numbered by their ordinals, and how many each run must
+// have.
+type expectedLog struct {
+	runlog.Log
+	runs map[string]int
+}
+
+// testRandomRuns appends to several runs in turn, in appends of any size, and deletes some, which
+// may start again.
+func testRandomRuns(t *testing.T, l runlog.Log) {
+	seed := rand.Uint64()
+	t.Log("seed", seed)
+	r := rand.New(rand.NewPCG(seed, 0))
+	x := expectedLog{l, make(map[string]int)}
+	x.check(t)
+	ids := make([]string, 20)
+	for i := range ids {
+		ids[i] = newRunID()
+		x.checkMissing(t, ids[i])
+	}
+	for round := range 600 {
+		i := r.IntN(1 + r.IntN(len(ids))) // the first get the most
+		run := ids[i]
+		switch last := x.runs[run]; {
+		case last > 0 && r.IntN(30) == 0:
+			x.delete(t, run)
+		case last > 0 && r.IntN(20) == 0:
+			mustAppend(t, l, run, uint64(last)) // nothing
+		default:
+			n := 1 + r.IntN([]int{1, 3, 7, 200}[r.IntN(4)])
+			appendNumbered(t, l, run, last, last+n, n)
+			x.runs[run] += n
 		}
-		checkNumbers(t, all)
+		if round%60 == 59 {
+			x.check(t)
+		}
 	}
-	if all := readAll(t, l, newRunID(), 0); len(all) != 0 {
-		t.Errorf("a run that doesn't exist has %d entries", len(all))
+	last := x.runs[ids[0]]
+	x.runs[ids[0]] = last + 2*runlog.MaxBatchEntries
+	appendNumbered(t, l, ids[0], last, x.runs[ids[0]], 500)
+	mustAppend(t, l, ids[1], uint64(x.runs[ids[1]]), finishedEntry)
+	x.runs[ids[1]]++
+	x.check(t)
+	for run := range x.runs {
+		x.delete(t, run)
 	}
-	// An iterator may be used twice, and yields what is there at that time.
-	seq := l.Read(testContext(t), run, last)
+	x.check(t)
+}
+
+// delete deletes a run, at once and for good. Deleting what isn't there is no error.
+func (x expectedLog) delete(t *testing.T, run string) {
+	t.Helper()
 	for range 2 {
+		if err := x.Delete(t.Context(), run); err != nil {
+			t.Errorf("deleting: %v", err)
+		}
+		x.checkMissing(t, run)
+	}
+	if _, err := x.Append(t.Context(), run, uint64(x.runs[run]), numberedEntry(x.runs[run]+1)); err == nil {
+		t.Error("appended to a deleted run")
+	}
+	delete(x.runs, run)
+}
+
+// checkMissing checks that a run doesn't exist, and that appending nothing doesn't start it.
+func (x expectedLog) checkMissing(t *testing.T, run string) {
+	t.Helper()
+	if last, err := x.Append(t.Context(), run, 0); err != nil || last != 0 {
+		t.Errorf("nothing after nothing: %d, %v", last, err)
+	}
+	if all := readAll(t, x, run, 0); len(all) != 0 {
+		t.Errorf("%d entries are left", len(all))
+	}
+	if _, err := x.Append(t.Context(), run, 5, numberedEntry(1)); err == nil {
+		t.Error("a run begins with its sixth entry")
+	}
+	checkNotFound(t, x, run)
+}
+
+// check checks what is read of all runs from any ordinal, and that an append after a wrong one
+// adds nothing.
+func (x expectedLog) check(t *testing.T) {
+	t.Helper()
+	var ids []string
+	for id, err := range x.Runs(testContext(t)) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		ids = append(ids, id)
+	}
+	if slices.Sort(ids); !slices.Equal(ids, slices.Sorted(maps.Keys(x.runs))) {
+		t.Errorf("the runs are %q, want %v", ids, x.runs)
+	}
+	for range x.Runs(testContext(t)) {
+		break
+	}
+	for run, n := range x.runs {
+		last := uint64(n)
+		for _, after := range []uint64{0, 1, last / 2, last - 1, last, last + 1, runlog.MaxBatchEntries, 1 << 40, 1 << 63} {
+			all := readAll(t, x, run, after)
+			if want := n - int(min(after, last)); len(all) != want {
+				t.Errorf("after %d: %d entries, want %d", after, len(all), want)
+			}
+			checkNumbers(t, all)
+			if after == last {
+				continue
+			}
+			_, err := x.Append(t.Context(), run, after, numberedEntries(1, 5)...)
+			if c := asConflict(t, err); c.Run != run || c.After != after || c.Last != last {
+				t.Errorf("after %d: %+v", after, c)
+			}
+		}
+	}
+}
+
+// testReadAgain checks that an iterator may be used twice, and yields what is there at that time.
+func testReadAgain(t *testing.T, l runlog.Log) {
+	run := newRunID()
+	appendNumbered(t, l, run, 0, 3, 3)
+	seq := l.Read(testContext(t), run, 2)
+	for want := 1; want <= 2; want++ {
 		n := 0
 		for batch, err := range seq {
 			if err != nil {
@@ -35,12 +139,10 @@ func testReadBatches(t *testing.T, l runlog.Log) {
 			}
 			n += len(batch)
 		}
-		if n > 0 && n != 1 {
-			t.Errorf("%d entries after the last", n)
+		if n != want {
+			t.Errorf("%d entries, want %d", n, want)
 		}
-		if n == 0 {
-			mustAppend(t, l, run, last, numberedEntry(last+1))
-		}
+		appendNumbered(t, l, run, 2+want, 3+want, 1)
 	}
 }
 
@@ -75,106 +177,5 @@ func testReadEnds(t *testing.T, l runlog.Log) {
 	cancel()
 	if !errors.Is(end, context.Canceled) {
 		t.Errorf("it ended with %v", end)
-	}
-}
-
-func listRuns(t *testing.T, l runlog.Log) []string {
-	t.Helper()
-	var ids []string
-	for id, err := range l.Runs(testContext(t)) {
-		if err != nil {
-			t.Fatal(err)
-		}
-		ids = append(ids, id)
-	}
-	slices.Sort(ids)
-	return ids
-}
-
-// testRuns checks that Runs yields each run once, finished or not.
-func testRuns(t *testing.T, l runlog.Log) {
-	if ids := listRuns(t, l); len(ids) != 0 {
-		t.Errorf("a new log has the runs %q", ids)
-	}
-	var want []string
-	for i := range 50 {
-		run := newRunID()
-		appendNumbered(t, l, run, 0, i%5+1, 2)
-		if i%3 == 0 {
-			mustAppend(t, l, run, uint64(i%5+1), finishedEntry)
-		}
-		want = append(want, run)
-	}
-	slices.Sort(want)
-	if got := listRuns(t, l); !slices.Equal(got, want) {
-		t.Errorf("%d runs, want %d", len(got), len(want))
-	}
-	for range l.Runs(testContext(t)) {
-		break
-	}
-}
-
-// testDelete checks that a run is deleted at once and for good, and that others
-// remain.
-func testDelete(t *testing.T, l runlog.Log) {
-	deleted, kept := newRunID(), newRunID()
-	appendNumbered(t, l, deleted, 0, 5, 5)
-	appendNumbered(t, l, kept, 0, 5, 5)
-	for range 2 { // deleting what is not there is no error
-		if err := l.Delete(t.Context(), deleted); err != nil {
-			t.Errorf("deleting: %v", err)
-		}
-		if all := readAll(t, l, deleted, 0); len(all) != 0 {
-			t.Errorf("%d entries are left", len(all))
-		}
-		if ids := listRuns(t, l); !slices.Equal(ids, []string{kept}) {
-			t.Errorf("the runs are %q", ids)
-		}
-	}
-	if err := l.Delete(t.Context(), newRunID()); err != nil {
-		t.Errorf("deleting a run that never existed: %v", err)
-	}
-	if _, err := l.Append(t.Context(), deleted, 5, numberedEntry(6)); err == nil {
-		t.Error("appended to a deleted run")
-	}
-	checkNumbers(t, readAll(t, l, kept, 0))
-	appendNumbered(t, l, kept, 5, 6, 1)
-	appendNumbered(t, l, deleted, 0, 2, 1) // the run can start again
-	checkNumbers(t, readAll(t, l, deleted, 0))
-}
-
-// testReadInterleaved reads short and long runs whose entries are interleaved, from
-// several ordinals. One of them was deleted and started again.
-func testReadInterleaved(t *testing.T, l runlog.Log) {
-	const rounds, many = 100, 20
-	ids := make([]string, many)
-	for i := range ids {
-		ids[i] = newRunID()
-	}
-	last := make([]int, many)
-	for round := range rounds {
-		for i, id := range ids {
-			if round > 5*i { // the first are short
-				continue
-			}
-			if i == many-1 && round == rounds/2 {
-				if err := l.Delete(t.Context(), id); err != nil {
-					t.Fatal(err)
-				}
-				last[i] = 0
-			}
-			n := 1 + (round+i)%3
-			appendNumbered(t, l, id, last[i], last[i]+n, n)
-			last[i] += n
-		}
-	}
-	for i, id := range ids {
-		for _, after := range []int{0, 1, last[i] / 2, last[i] - 1, last[i]} {
-			all := readAll(t, l, id, uint64(after))
-			if len(all) != last[i]-after {
-				t.Errorf("run %d of %d entries has %d after %d", i, last[i], len(all), after)
-			}
-			checkNumbers(t, all)
-		}
 	}
 }

@@ -21,26 +21,17 @@ func RunSuite(t *testing.T, open func(t *testing.T) runlog.Log) {
 		name string
 		test func(t *testing.T, l runlog.Log)
 	}{
-		{"Append/Ordinals", testOrdinals},
 		{"Append/Kept", testContentUnchanged},
 		{"Append/Immutable", testImmutable},
-		{"Append/Conflict", testConflict},
-		{"Append/OneWins", testOneAppendWins},
-		{"Append/WholeBatches", testWholeBatches},
-		{"Append/Nothing", testAppendNothing},
-		{"Read/Batches", testReadBatches},
+		{"Append/Concurrent", testConcurrentAppends},
+		{"RandomRuns", testRandomRuns},
+		{"Read/Again", testReadAgain},
 		{"Read/Ends", testReadEnds},
-		{"Read/Interleaved", testReadInterleaved},
-		{"Runs", testRuns},
-		{"Delete", testDelete},
 		{"Follow/WhileAppending", testFollowWhileAppending},
 		{"Follow/SlowFollower", testSlowFollower},
-		{"Follow/ManyFollowers", testManyFollowers},
-		{"Follow/Finished", testFollowFinished},
 		{"Follow/Left", testFollowResumed},
 		{"Follow/Deleted", testFollowDeleted},
 		{"Follow/Context", testFollowContext},
-		{"Follow/NotFound", testFollowNotFound},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) { tt.test(t, open(t)) })

@@ -1,6 +1,0 @@
-//go:build !unix
-
-package app
-
-// isPrivateFolder returns false: this system doesn't say who owns a folder.
-func isPrivateFolder(string) bool { return false }

@@ -1,0 +1,78 @@
+package datafolder
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+
+	"github.com/photon-beam/beam/internal/engine/files"
+	"github.com/photon-beam/beam/internal/runlist"
+	"github.com/photon-beam/beam/internal/runlog"
+	"github.com/photon-beam/beam/internal/smallstate"
+	"github.com/photon-beam/beam/internal/store"
+)
+
+// A Store is the open store of a folder. The caller must close it.
+type Store struct {
+	runlist.Store
+	State smallstate.Store
+	Close func() error
+}
+
+// OpenStore opens the folder's store: on disk, or in memory for a temporary folder. What an
+// earlier version kept is migrated first.
+func (f *Folder) OpenStore(ctx context.Context, sync store.Sync, logger *slog.Logger) (*Store, error) {
+	if f.Temporary {
+		state := f.sharedKeys
+		if state == nil {
+			state = smallstate.NewMemory()
+		}
+		return &Store{runlist.NewMemory(runlog.NewMemory(), files.Loader(f.Blobs)), state, func() error { return nil }}, nil
+	}
+	s, err := f.openStore(ctx, sync, logger)
+	if err != nil {
+		return nil, err
+	}
+	return &Store{s, s.State(), s.Close}, nil
+}
+
+func (f *lockedFolder) openStore(ctx context.Context, sync store.Sync, logger *slog.Logger) (*store.Store, error) {
+	m := migration{f, logger}
+	if err := m.run(ctx); err != nil {
+		return nil, fmt.Errorf("can't copy the runs of an earlier version: %w", adviseRepair(err))
+	}
+	if err := f.requireRuns(); err != nil {
+		return nil, err
+	}
+	old, err := readOldFiles(&f.layout, logger)
+	if err != nil {
+		return nil, err
+	}
+	s, err := store.Open(ctx, store.Options{Dir: f.Dir, Sync: sync, Blobs: f.Blobs, Logger: logger})
+	if err != nil {
+		return nil, fmt.Errorf("can't open the runs in the data folder: %w", adviseRepair(err))
+	}
+	if err := old.adopt(ctx, s); err != nil {
+		return nil, errors.Join(fmt.Errorf("can't copy the files of an earlier version: %w", err), s.Close())
+	}
+	return s, nil
+}
+
+// WithStore opens the store on disk for work that runs no photons, calls do, and closes the
+// store.
+func (f *lockedFolder) WithStore(ctx context.Context, logger *slog.Logger, do func(*store.Store) error) error {
+	s, err := f.openStore(ctx, store.SyncInterval, logger)
+	if err != nil {
+		return err
+	}
+	return errors.Join(do(s), s.Close())
+}
+
+// adviseRepair adds to an error what can be done if it is that the runs are damaged.
+func adviseRepair(err error) error {
+	if errors.Is(err, runlog.ErrCorrupt) {
+		err = fmt.Errorf("%w: restore a backup, or let the command repair copy what can be read", err)
+	}
+	return err
+}
