@@ -160,7 +160,7 @@ generate: ## regenerate all generated code
 	go generate ./...
 
 .PHONY: release
-release: ## programs for all systems in dist/, and a tag with the Datastar bundle (VERSION=v1.2.3)
+release: ## programs for all systems, npm packages and a container image in dist/, and a tag (VERSION=v1.2.3)
 	scripts/release '$(VERSION)'
 
 .PHONY: clean

@@ -169,7 +169,7 @@ var helpers = []string{
 var testPackages = []string{
 	"beamtest", "internal/apilist", "internal/crash/...", "internal/durability/...", "internal/gateway", "internal/houserules",
 	"internal/llm/llmtest", "internal/mcp/client/clienttest", "internal/mcp/fixture/...", "internal/mcp/interop/...", "internal/mcp/matrix",
-	"internal/mcp/passthrough", "internal/mcp/peers", "internal/million", "internal/oauth/oauthtest", "internal/programtest", "internal/release",
+	"internal/mcp/passthrough", "internal/mcp/peers", "internal/million", "internal/oauth/oauthtest", "internal/programtest", "internal/release/...",
 	"internal/runlist/runlisttest", "internal/runlog/runlogtest", "internal/smallstate/smallstatetest", "internal/systemtest/...",
 }
 
