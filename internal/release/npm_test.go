@@ -1,10 +1,17 @@
 package release
 
 import (
+	"archive/tar"
 	"bufio"
+	"bytes"
+	"compress/gzip"
 	"context"
+	"crypto/sha512"
+	"encoding/base64"
 	"encoding/json"
 	"io"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -13,7 +20,8 @@ import (
 	"time"
 )
 
-// checkNPM installs the packages in a folder without a network, and speaks MCP with the command.
+// checkNPM installs the packages in a folder without a network, and speaks MCP with the command;
+// then without an installation, from a registry of its own.
 func checkNPM(t *testing.T, dist string) {
 	t.Helper()
 	packages, err := filepath.Glob(filepath.Join(dist, "*.tgz"))
@@ -35,6 +43,56 @@ func checkNPM(t *testing.T, dist string) {
 	}
 	initializeOverStdio(t, folder, env, withNode, append(npx, "stdio", "--memory")...)
 	expectStatus(t, folder, env, 2, withNode, append(npx, "--unknown")...)
+
+	// Without an installation, npx fetches the packages from the registry.
+	env = append(env, "npm_config_cache="+t.TempDir(), "npm_config_offline=false", "npm_config_registry="+serveRegistry(t, packages))
+	initializeOverStdio(t, t.TempDir(), env, withNode, append(npx, "stdio", "--memory")...)
+}
+
+// serveRegistry serves packages as the npm registry does, and returns its address.
+func serveRegistry(t *testing.T, packages []string) string {
+	t.Helper()
+	content := make(map[string][]byte) // by path
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		found, ok := content[r.URL.Path]
+		if !ok {
+			http.NotFound(w, r)
+			return
+		}
+		_, _ = w.Write(found)
+	}))
+	t.Cleanup(server.Close)
+	for _, file := range packages {
+		packed := []byte(readFile(t, file))
+		manifest := readManifest(t, packed)
+		sum := sha512.Sum512(packed)
+		tarball := "/" + filepath.Base(file)
+		manifest["dist"] = map[string]string{"tarball": server.URL + tarball, "integrity": "sha512-" + base64.StdEncoding.EncodeToString(sum[:])}
+		name, number := manifest["name"].(string), manifest["version"].(string)
+		document, err := json.Marshal(map[string]any{"name": name, "dist-tags": map[string]string{"latest": number}, "versions": map[string]any{number: manifest}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		content["/"+name], content[tarball] = document, packed
+	}
+	return server.URL
+}
+
+// readManifest returns the package.json of a package, its first file.
+func readManifest(t *testing.T, packed []byte) (manifest map[string]any) {
+	t.Helper()
+	plain, err := gzip.NewReader(bytes.NewReader(packed))
+	if err != nil {
+		t.Fatal(err)
+	}
+	archive := tar.NewReader(plain)
+	if h, err := archive.Next(); err != nil || h.Name != "package/package.json" {
+		t.Fatalf("the first file is %+v, %v", h, err)
+	}
+	if err := json.NewDecoder(archive).Decode(&manifest); err != nil {
+		t.Fatal(err)
+	}
+	return manifest
 }
 
 // initializeOverStdio starts an MCP server, which must respond to initialize with its version,
