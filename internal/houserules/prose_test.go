@@ -13,7 +13,7 @@ import (
 const maxProse = 120
 
 // notWrapped are documents whose lines are still longer.
-var notWrapped = map[string]bool{"0034-one-store.md": true, "0036-small-state.md": true}
+var notWrapped = map[string]bool{"CONTRIBUTING.md": true, "0034-one-store.md": true, "0036-small-state.md": true}
 
 func TestLinesOfProse(t *testing.T) {
 	for _, file := range documents(t) {
