@@ -32,6 +32,7 @@ func checkNPM(t *testing.T, dist string) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	command(t, ".", nil, withNode, "true") // installs Node if it has to
 	folder := t.TempDir()
 	writeFile(t, filepath.Join(folder, "package.json"), "{}")
 	env := []string{"npm_config_cache=" + t.TempDir(), "npm_config_offline=true", "npm_config_update_notifier=false", "npm_config_fund=false", "npm_config_audit=false"}
