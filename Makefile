@@ -21,6 +21,11 @@ VERSION ?=
 # repeats what clients did), and
 # starts SOAK_RATE runs a second for SOAK_MINUTES.
 BENCH ?= .
+# `make bench-compare` measures the commit BASE and the working tree COUNT times in turns. It
+# fails if a benchmark takes LIMIT percent more.
+BASE ?= HEAD
+COUNT ?= 6
+LIMIT ?= 10
 FUZZ ?= 100000
 SOAK ?= 20
 KILLS ?= 1000
@@ -32,6 +37,9 @@ npm := node_modules/.package-lock.json
 suite := conformance/node_modules/.package-lock.json
 clients := interop/node_modules/.package-lock.json
 
+# felt are the benchmarks of what people feel: asks, events, pages.
+felt := AskOverHTTP|AskOverStdio|AskRoundTrip|AskAndAnswer|AskAnswered|Events|RunPage|ListPages|Fold100k
+
 # starting are the packages whose tests start programs; unraced are others that crawl, make
 # or compare pages, or read the source. The race detector makes all these slow and sees little
 # of them, so make test doesn't use it there, and make test-long does.
@@ -41,7 +49,7 @@ raced = $$(go list ./... | grep -vxF "$$(go list $(starting) $(unraced))")
 
 .PHONY: help
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 .PHONY: run
 run: build ## build and start Beam (ARGS="--open --memory")
@@ -133,6 +141,10 @@ e2e: build $(npm) $(clients) ## end-to-end tests in a real, headless Chromium (A
 bench: $(bundle) ## benchmarks (BENCH=regexp)
 	go test -run '^$$' -bench '$(BENCH)' -benchmem ./...
 
+.PHONY: bench-compare
+bench-compare: $(bundle) ## hold the working tree against a commit (BASE=main BENCH='Ask|Event' COUNT=6 LIMIT=10)
+	scripts/bench-compare '$(BASE)' '$(if $(filter .,$(BENCH)),$(felt),$(BENCH))' '$(COUNT)' '$(LIMIT)'
+
 .PHONY: bench-waiting
 bench-waiting: $(bundle) ## measure 10,000 and 100,000 waiting runs; with BEAM_MILLION=1, a million
 	go test -count=1 -v -timeout 60m ./internal/million
@@ -160,7 +172,7 @@ generate: ## regenerate all generated code
 	go generate ./...
 
 .PHONY: release
-release: ## programs for all systems in dist/, and a tag with the Datastar bundle (VERSION=v1.2.3)
+release: ## programs for all systems, npm packages and a container image in dist/, and a tag (VERSION=v1.2.3)
 	scripts/release '$(VERSION)'
 
 .PHONY: clean

@@ -130,28 +130,42 @@ func numbered(seq uint64, e runlog.Entry) runlog.Entry {
 	return e
 }
 
-// FuzzTransitions applies entries in any order: each changes the state as Transitions says, or
-// is refused.
+// FuzzTransitions applies entries in any order, some of which have any data: each changes the
+// state as Transitions says, or is refused.
 func FuzzTransitions(f *testing.F) {
-	f.Add([]byte{0, 2, 3, 3, 4, 5, 6, 7, 12})
-	f.Add([]byte{0, 1, 2, 6, 3, 7, 4, 13, 0, 3})
-	f.Fuzz(func(t *testing.T, choices []byte) {
+	f.Add([]byte{0, 2, 3, 3, 4, 5, 6, 7, 12}, []byte(nil))
+	f.Add([]byte{0, 1, 2, 6, 3, 7, 4, 13, 0, 3}, []byte(nil))
+	f.Add([]byte{0, 15, 31, 47, 63, 79, 12}, []byte(`{"ask":1,"sleep":1,"step":"k","events":[[0,9]]}`))
+	f.Fuzz(func(t *testing.T, choices, data []byte) {
 		var r runstate.Run
 		for i, c := range choices {
 			e := numbered(uint64(i)+1, entryOf(c, uint64(i)))
+			if c%16 == 15 {
+				e = numbered(e.Seq, runlog.Entry{Kind: anyKind(c / 16), Data: data})
+			}
 			from := r.State
 			_, err := r.Apply(e)
 			if r.Last != e.Seq {
 				t.Fatalf("the last entry is %d, not %d", r.Last, e.Seq)
 			}
-			if allowed := isAllowed(e.Kind, from, r.State); allowed != (err == nil) {
+			allowed, undecodable := isAllowed(e.Kind, from, r.State), c%16 == 15 && err != nil
+			if allowed != (err == nil) && !undecodable {
 				t.Fatalf("entry %d (%s) leads from %q to %q: %v", e.Seq, e.Kind, from, r.State, err)
 			}
 			if from.Ended() && from != "" && r.State != from && err == nil {
 				t.Fatalf("the run went on after its end, from %s to %s", from, r.State)
 			}
+			if r.State != "" && !slices.Contains(runstate.States[:], r.State) {
+				t.Fatalf("entry %d (%s) leads to the state %q", e.Seq, e.Kind, r.State)
+			}
 		}
 	})
+}
+
+// anyKind returns one of the kinds that the engine records.
+func anyKind(choice byte) runlog.Kind {
+	kinds := runlog.EntryKinds()
+	return kinds[int(choice)%len(kinds)]
 }
 
 // entryOf returns one of some entries, which refer to those shortly before.
