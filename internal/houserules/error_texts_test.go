@@ -11,11 +11,11 @@ import (
 // errorTexts has the packages that look into the text of errors, and why each does. A text is
 // for people; a program tells errors apart by errors.Is, by errors.As, or by a rule.
 var errorTexts = map[string]string{
-	"generators":           "jsonschema-go has no value for a type that contains itself",
-	"internal/diskspace":   "drivers of databases don't wrap the errors of the system",
-	"internal/mcp/message": "a log keeps the text of an error alone",
-	"internal/runlog":      "a log keeps the text of an error alone",
-	"internal/store":       "database/sql has no value for a column of another type",
+	"generators":            "jsonschema-go has no value for a type that contains itself",
+	"internal/diskspace":    "drivers of databases don't wrap the errors of the system",
+	"internal/mcp/message":  "a log keeps the text of an error alone",
+	"internal/runlog":       "a log keeps the text of an error alone",
+	"internal/store/sqlite": "database/sql has no value for a column of another type",
 }
 
 // TestErrorsAreToldApartByValue checks that nothing looks into the text of an error.
