@@ -39,44 +39,59 @@ func newCacheableResult(r *session.Request, server mcp.Implementation, members m
 	return newResult(r, server, members)
 }
 
-// listReply returns the page of a list that a request wants (MCP, Pagination). Only that
-// page's items are made.
-func listReply(r *session.Request, server mcp.Implementation, member string, count int, item func(i int) any) requests.Reply {
-	from, valid := parseCursor(r.Message.Params)
-	if !valid || from > count {
+// A pagedList is a list that is read page by page (MCP, Pagination).
+type pagedList struct {
+	member string // of the result
+	count  int
+	item   func(i int) any
+	// cursor returns the cursor of the page that begins with the item i, and find the item with
+	// which a cursor's page begins. It reports false for a cursor that no list has returned.
+	cursor func(i int) string
+	find   func(cursor string) (i int, valid bool)
+}
+
+// findPosition is [pagedList.find] for cursors that are positions.
+func findPosition(cursor string) (int, bool) {
+	i, err := strconv.Atoi(cursor)
+	return i, err == nil && i >= 0
+}
+
+// reply returns the page of the list that a request wants. Only that page's items are made.
+func (l pagedList) reply(r *session.Request, server mcp.Implementation) requests.Reply {
+	cursor, valid := parseCursor(r.Message.Params)
+	from := 0
+	if valid && cursor != "" {
+		from, valid = l.find(cursor)
+	}
+	if !valid || from > l.count {
 		return r.Error(msg.Errorf(mcp.INVALID_PARAMS, "cursor is not from this list: start without one"))
 	}
-	to := min(from+listPageSize, count)
+	to := min(from+listPageSize, l.count)
 	items := make([]any, 0, to-from)
 	for i := from; i < to; i++ {
-		items = append(items, item(i))
+		items = append(items, l.item(i))
 	}
-	members := map[string]any{member: items}
-	if to < count {
-		members["nextCursor"] = base64.StdEncoding.EncodeToString([]byte(strconv.Itoa(to)))
+	members := map[string]any{l.member: items}
+	if to < l.count {
+		members["nextCursor"] = base64.StdEncoding.EncodeToString([]byte(l.cursor(to)))
 	}
 	return r.Result(newCacheableResult(r, server, members))
 }
 
-// parseCursor returns the index of the first item that a request for a list wants. It
-// reports false for a cursor that no list has returned.
-func parseCursor(params json.RawMessage) (from int, valid bool) {
+// parseCursor returns the cursor of a request for a list, empty for none. It reports false for
+// what can't be one.
+func parseCursor(params json.RawMessage) (cursor string, valid bool) {
 	var p struct {
 		Cursor json.RawMessage `json:"cursor"`
 	}
 	if json.Unmarshal(params, &p) != nil || p.Cursor == nil || bytes.Equal(p.Cursor, msg.Null) {
-		return 0, true
+		return "", true
 	}
-	var cursor string
-	if json.Unmarshal(p.Cursor, &cursor) != nil || cursor == "" {
-		return 0, cursor == "" && string(p.Cursor) == `""`
+	if json.Unmarshal(p.Cursor, &cursor) != nil {
+		return "", false
 	}
 	decoded, err := base64.StdEncoding.Strict().DecodeString(cursor)
-	if err != nil {
-		return 0, false
-	}
-	from, err = strconv.Atoi(string(decoded))
-	return from, err == nil && from >= 0
+	return string(decoded), err == nil
 }
 
 // offers are what the server offers besides tools, in lists: what the program has
@@ -113,7 +128,8 @@ func (o *offers) list(r *session.Request) requests.Reply {
 		items = appendItems(items, result.Prompts)
 	}
 	items = appendItems(items, o.upstreams.items(list, r.Client.Caller))
-	return listReply(r, o.server, list.Member(), len(items), func(i int) any { return items[i] })
+	all := pagedList{list.Member(), len(items), func(i int) any { return items[i] }, strconv.Itoa, findPosition}
+	return all.reply(r, o.server)
 }
 
 // listAll returns all that the library has of a list.

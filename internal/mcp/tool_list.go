@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/mark3labs/mcp-go/mcp"
 
@@ -152,7 +154,12 @@ func (l *toolList) list(r *session.Request) requests.Reply {
 		isOfView := apps.IsTool(t.Name) && l.calls.IsBeamTool(t.Name)
 		return isOfView && !usesView || !l.isOffered(r.Client.Caller, t.Name)
 	})
-	return listReply(r, l.calls.Server, "tools", len(tools), func(i int) any { return l.describe(r, tools[i], usesView) })
+	all := pagedList{
+		"tools", len(tools), func(i int) any { return l.describe(r, tools[i], usesView) },
+		func(i int) string { return tools[i-1].Name }, // so that no tool is skipped when the list changes between two pages
+		func(cursor string) (int, bool) { return findTool(tools, cursor) },
+	}
+	return all.reply(r, l.calls.Server)
 }
 
 // describe returns a tool as a list for a client has it.
@@ -204,4 +211,14 @@ func (l *toolList) nameView(r *session.Request, t *mcp.Tool, p *generators.Photo
 	if p != nil && t.Execution != nil && l.calls.Chat.IsOnlyPlace(r.Session, r.Client, p) {
 		t.Execution = &mcp.ToolExecution{TaskSupport: mcp.TaskSupportForbidden}
 	}
+}
+
+// findTool returns the first tool after the one with a name, which may be gone. It reports false
+// for what can't be the name of a tool.
+func findTool(tools []mcp.Tool, name string) (int, bool) {
+	i, found := slices.BinarySearchFunc(tools, name, func(t mcp.Tool, name string) int { return cmp.Compare(t.Name, name) })
+	if found {
+		i++
+	}
+	return i, utf8.ValidString(name) && !strings.ContainsFunc(name, func(r rune) bool { return !unicode.IsPrint(r) })
 }
