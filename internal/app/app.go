@@ -10,6 +10,7 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
+	"time"
 
 	"github.com/mark3labs/mcp-go/server"
 	"github.com/prometheus/client_golang/prometheus"
@@ -197,6 +198,14 @@ func (a *App) UpstreamProblems() []string {
 		return nil
 	}
 	return a.upstreams.problems()
+}
+
+// AwaitUpstreamOf waits for the server of a tool that isn't known, until Beam has tried to connect
+// to it, or for half a minute. It reports whether it did.
+func (a *App) AwaitUpstreamOf(ctx context.Context, tool string) bool {
+	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
+	defer cancel()
+	return a.upstreams != nil && a.upstreams.AwaitUpstreamOf(ctx, tool)
 }
 
 // Runs returns the runs for the person at the machine.

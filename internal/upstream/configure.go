@@ -60,10 +60,7 @@ func (m *Manager) Configure(ctx context.Context, servers []config.Server) map[st
 		u.start()
 	}
 	for _, u := range added {
-		select {
-		case <-u.tried:
-		case <-ctx.Done():
-		}
+		awaitTried(ctx, u) // or as long as the caller can wait
 	}
 	return problems
 }

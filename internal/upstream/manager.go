@@ -88,18 +88,35 @@ func (m *Manager) Start(ctx context.Context) error {
 	}
 	var collisions []error
 	for _, u := range upstreams {
-		select {
-		case <-u.tried:
+		if awaitTried(ctx, u) {
 			u.mu.Lock()
 			collisions = append(collisions, u.collisions)
 			u.mu.Unlock()
-		case <-ctx.Done():
 		}
 	}
 	if err := errors.Join(collisions...); err != nil {
 		return fmt.Errorf("%w\nRename a server, or leave one of the tools out with its deny list", err)
 	}
 	return nil
+}
+
+// AwaitUpstreamOf waits until the first attempt to connect to the upstream that has a tool ended, or
+// ctx. It reports whether there is such an upstream, and ctx has not ended.
+func (m *Manager) AwaitUpstreamOf(ctx context.Context, tool string) bool {
+	name, _ := catalogue.SplitName(tool)
+	u, ok := m.Lookup(name)
+	return ok && awaitTried(ctx, u)
+}
+
+// awaitTried waits until the first attempt to connect has ended. It reports false if ctx ends
+// before.
+func awaitTried(ctx context.Context, u *Upstream) bool {
+	select {
+	case <-u.tried:
+		return true
+	case <-ctx.Done():
+		return false
+	}
 }
 
 // Catalogue returns what the upstreams offer. It is nil if there are none, and none can

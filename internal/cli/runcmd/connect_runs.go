@@ -90,8 +90,7 @@ type connection struct {
 	local bool // the runs are in this process
 	// memory says that nothing outlives this process.
 	memory bool
-	// problems says which MCP servers are not connected, in this process; nil elsewhere.
-	problems func() []string
+	app    *app.App // in this process; nil elsewhere
 	// place are the flags with which another command reaches the same Beam.
 	place []string
 	close func() error
@@ -99,12 +98,22 @@ type connection struct {
 
 // sayProblems prints which MCP servers are not connected, whose tools are missing.
 func (c *connection) sayProblems(p *command.Program) {
-	if c.problems == nil {
+	if c.app == nil {
 		return
 	}
-	for _, problem := range c.problems() {
+	for _, problem := range c.app.UpstreamProblems() {
 		p.Messagef("%s", problem)
 	}
+}
+
+// Photon returns a photon. The tool of a server that this process connects to may come later: the
+// server may have to be downloaded first.
+func (c *connection) Photon(ctx context.Context, name string) (runs.Photon, error) {
+	photon, err := c.beamRuns.Photon(ctx, name)
+	if errors.Is(err, engine.ErrPhotonNotFound) && c.app != nil && c.app.AwaitUpstreamOf(ctx, name) {
+		return c.beamRuns.Photon(ctx, name)
+	}
+	return photon, err
 }
 
 // Command returns a command line for the same Beam, for messages.
@@ -192,7 +201,7 @@ func openLocal(ctx context.Context, p *command.Program, folder *datafolder.Folde
 	if work == runPhotons {
 		a.ServeControlSocket(ctx, p.Name+runSuffix, local.Root, pages)
 	}
-	return &connection{beamRuns: a.Runs(), local: true, problems: a.UpstreamProblems, close: func() error {
+	return &connection{beamRuns: a.Runs(), local: true, app: a, close: func() error {
 		a.Stop()
 		pages.Close()
 		return folder.Close()
@@ -216,7 +225,7 @@ func openMemory(ctx context.Context, p *command.Program, local *command.LocalFla
 	if err != nil {
 		return nil, errors.Join(err, folder.Close())
 	}
-	return &connection{beamRuns: a.Runs(), local: true, memory: true, problems: a.UpstreamProblems, close: func() error {
+	return &connection{beamRuns: a.Runs(), local: true, memory: true, app: a, close: func() error {
 		a.Stop()
 		return folder.Close()
 	}}, nil
