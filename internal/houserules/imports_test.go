@@ -37,7 +37,7 @@ func TestImports(t *testing.T) {
 	}
 	for _, e := range exceptions {
 		if !excepted[e] {
-			t.Errorf("%s no longer imports %s: remove the exception", e.from, e.to)
+			t.Errorf("%s no longer imports %s: remove the exception (%s)", e.from, e.to, e.why)
 		}
 	}
 	for _, l := range layers {
