@@ -158,6 +158,7 @@ func (r entryEffects) Sampling(_ runlog.Entry, s runlog.Sampling) error {
 func (r entryEffects) Finished(_ runlog.Entry, f runlog.Finished) error {
 	if r.own {
 		r.core.meter.RunFinished(r.Start.Photon, f)
+		r.core.keeper.RunEnded()
 	}
 	r.ended.Store(true) // before the key is deleted
 	r.stopGenerator(generators.ErrStopped)

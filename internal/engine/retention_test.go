@@ -48,6 +48,24 @@ func TestFinishedRunIsRetainedAtLeast(t *testing.T) {
 	})
 }
 
+// A burst of runs is deleted while it lasts, not at the next period.
+func TestBurstIsDeleted(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		o := testOptions(t, echo)
+		o.Limits = engine.Limits{MaxFinishedPerOwner: 3, MaxFinished: 5}
+		b := openTestEngine(t, o)
+		synctest.Wait()
+		start := time.Now()
+		for range 1000 {
+			b.waitForEnd(b.startRun("echo", `{"text":"x"}`))
+		}
+		synctest.Wait()
+		if n := len(allRunIDs(b)); n > 60 || time.Since(start) > 10*time.Second {
+			t.Errorf("%d runs are left after %v", n, time.Since(start))
+		}
+	})
+}
+
 // A run isn't deleted during a loop over its entries, however slow it is.
 func TestRunBeingReadIsKept(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -6,6 +6,7 @@ import (
 	"iter"
 	"log/slog"
 	"slices"
+	"sync"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -42,13 +43,14 @@ type Keeper struct {
 
 	promises  promises
 	deletions deletions
+	bursts    bursts
 }
 
 // Run deletes the runs that the limits don't allow to keep, until closing is closed. It does so
 // periodically rather than when a run ends, because runs are kept for Limits.Shortest in any case,
 // except in a burst. The finished runs beyond the limits are therefore those that ended within
 // that time and a quarter of it, those with a promised retention, at most burstFactor times
-// Limits.MaxRuns in all, and those that are being read.
+// Limits.MaxRuns in all and again as many, and those that are being read.
 func (k *Keeper) Run(closing <-chan struct{}) {
 	tick := time.NewTicker(min(max(k.Limits.Shortest/4, time.Second), time.Minute))
 	defer tick.Stop()
@@ -57,10 +59,43 @@ func (k *Keeper) Run(closing <-chan struct{}) {
 		case <-closing:
 			return
 		case <-tick.C:
+		case <-k.bursts.next():
 		}
 		if _, err := k.remove(k.exceeds(time.Now()), false); err != nil && err != ErrPaused { // the next time tries again
 			k.Logger.Error("deleting runs", "err", err)
 		}
+	}
+}
+
+// RunEnded notes that a run has ended. A burst of ends is not left to the next period: the runs of
+// a log in memory would take it up.
+func (k *Keeper) RunEnded() { k.bursts.add(max(minBurst, burstFactor*k.Limits.MaxRuns)) }
+
+// minBurst is how many ends are a burst at least.
+const minBurst = 1000
+
+// bursts count the runs that have ended since the last deletion.
+type bursts struct {
+	mu    sync.Mutex
+	ended int
+	reach chan struct{} // closed when there are too many; nil if nobody waits
+}
+
+// next returns a channel that is closed when there are too many from now on.
+func (b *bursts) next() <-chan struct{} {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.ended, b.reach = 0, make(chan struct{})
+	return b.reach
+}
+
+// add counts one more, of most.
+func (b *bursts) add(most int) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.ended++; b.ended >= most && b.reach != nil {
+		close(b.reach)
+		b.reach = nil
 	}
 }
 
