@@ -103,7 +103,7 @@ func (x *Evictor) Run(closing <-chan struct{}) {
 		for _, r := range due {
 			r.Evict()
 		}
-		if more {
+		if more || x.Count() > x.maxRuns { // others have come meanwhile
 			t.Reset(IdleAfter)
 		} else {
 			t.Reset(regularly)
