@@ -27,7 +27,10 @@ func TestTooManyComeDuringEviction(t *testing.T) {
 		closing := make(chan struct{})
 		defer close(closing)
 		go x.Run(closing)
-		add := func(during func()) { x.Add(&run{x, during}, evict.Idleness{Since: time.Now()}) }
+		add := func(during func()) {
+			time.Sleep(time.Nanosecond) // each has waited longer than the next
+			x.Add(&run{x, during}, evict.Idleness{Since: time.Now()})
+		}
 		add(func() {
 			for range 50 {
 				add(func() {})
