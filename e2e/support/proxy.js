@@ -37,13 +37,12 @@ export const proxies = {
     config: ({ port, path, upstream, removesPath, folder }) => `{
   admin off
   auto_https disable_redirects
-  skip_install_trust
   grace_period 1s
   storage file_system ${folder}
 }
 https://localhost:${port} {
   bind 127.0.0.1
-  tls internal
+  tls ${join(certificate, "cert.pem")} ${join(certificate, "key.pem")}
   ${removesPath ? "handle_path" : "handle"} ${path}/* {
     reverse_proxy ${upstream}
   }
@@ -111,8 +110,7 @@ export async function startProxy(name, options) {
   return stop;
 }
 
-// answers reports whether a request over TLS is answered on a port: caddy listens before
-// it has a certificate.
+// answers reports whether a request over TLS is answered on a port.
 function answers(port) {
   return new Promise((resolve) => {
     const request = get({ host: "localhost", port, path: "/", rejectUnauthorized: false, agent: false, timeout: startsWithin });
