@@ -110,7 +110,6 @@ func newCore(o Options) *core {
 	c.residents = newResidents(budget.New(budget.Working, c.limits.Working))
 	c.exclusive = exclusive.New(c.rows, c.startIfFirst, c.logger)
 	c.evictor = evict.New(c.limits.EvictAfter, c.limits.MaxResident)
-	c.keeper = newKeeper(c)
 	due := func() iter.Seq2[*runlist.Row, error] { return pages.Each(c.rows.Due, (*runlist.Row).Due) }
 	c.deadlines = schedule.NewDeadlines(due, questions{c}.handleDeadlines, c.logger)
 	return c

@@ -6,6 +6,7 @@ import (
 
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/engine/files"
 	"github.com/photon-beam/beam/internal/engine/journal"
 	"github.com/photon-beam/beam/internal/humanize"
 	"github.com/photon-beam/beam/internal/runlog"
@@ -218,3 +219,38 @@ func (w *worker) questionMessage(seq uint64) (message string) {
 	}
 	return message
 }
+
+// isLost reports whether a run that has just been loaded can't go on: it isn't durable, so that it
+// was interrupted, or its photon has another version than it began with.
+func (r *trackedRun) isLost() bool {
+	return !r.State.Ended() && (!r.Start.Durable || r.photon != nil && checkVersion(&r.Start, r.photon) != nil)
+}
+
+// endLost ends a run that can't go on. If that can't be recorded now, the next call tries again.
+// It takes mu.
+func (r *trackedRun) endLost() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if !r.State.Ended() && !r.endPending {
+		_ = r.endRun(r.lostEnd()) // endRun has logged the error
+	}
+	if r.State.Ended() {
+		r.lost.Store(false)
+	}
+}
+
+// lostEnd returns how a run ends that can't go on.
+func (r *trackedRun) lostEnd() runlog.Finished {
+	switch {
+	case r.Start.Photon == files.DamagedPhoton:
+		_, err := r.core.files.LoadEntry(context.Background(), r.id, 1)
+		return unreadableEnd(err)
+	case !r.Start.Durable:
+		return interruption(&r.Run, "restarted")
+	}
+	return runlog.Finished{Status: runlog.Failed, Error: checkVersion(&r.Start, r.photon).Error()}
+}
+
+// endsWithProcess reports whether the run, unless it ends before, is interrupted when the
+// process ends.
+func (r *trackedRun) endsWithProcess() bool { return !r.Start.Durable || r.core.ephemeral }

@@ -17,7 +17,9 @@ import (
 	"github.com/photon-beam/beam/internal/audit"
 	"github.com/photon-beam/beam/internal/budget"
 	"github.com/photon-beam/beam/internal/engine/journal"
+	"github.com/photon-beam/beam/internal/engine/pages"
 	"github.com/photon-beam/beam/internal/engine/retention"
+	"github.com/photon-beam/beam/internal/runlist"
 	"github.com/photon-beam/beam/internal/runlog"
 	"github.com/photon-beam/beam/internal/runlog/blob"
 )
@@ -44,7 +46,101 @@ func New(o Options) *Engine {
 	e := &Engine{core: c, lists: lists{c, new(unanswerableAsks)}, questions: questions{c}, reader: reader{c}, finishedRuns: finishedRuns{c}, resumer: resumer{c}, allowAll: o.AllowAll, offers: o.Offers}
 	c.ctx, e.cancel = context.WithCancelCause(c.generatorCtx)
 	c.acceptCtx, e.stopAccepting = context.WithCancel(c.ctx)
+	c.keeper = newKeeper(c)
 	return e
+}
+
+// Recover resumes durable runs and marks the other unfinished runs interrupted. It must be
+// called once, before the engine is used.
+//
+// A durable run that waits for an answer or sleeps is resumed only when it is answered
+// or its sleep ends. A run of a photon that isn't registered waits for a process that has the
+// photon, which is logged. So are runs that can't be read.
+func (e *Engine) Recover(ctx context.Context) error {
+	defer func() {
+		go e.keeper.Run()
+		go e.evictor.Run(e.acceptCtx.Done())
+	}()
+	var unreadable map[string]error
+	if m, ok := e.rows.(*runlist.Memory); ok {
+		var err error
+		if unreadable, err = m.ReadAll(ctx); err != nil {
+			return err
+		}
+		for id, err := range unreadable {
+			e.logUnreadableRun(id, err)
+		}
+	}
+	e.exclusive.Pause()
+	if err := e.files.Count(e.ownerOf, unreadable); err != nil {
+		e.logger.Error("counting the files of runs", "err", err)
+	}
+	if err := e.deleteKeysOfEndedRuns(ctx); err != nil {
+		e.logger.Error("deleting the keys of ended runs", "err", err)
+	}
+	for row, err := range pages.Each(e.rows.Unfinished, pages.StartOf) {
+		if err != nil {
+			return err
+		}
+		if err := e.recoverRun(ctx, row.ID); err != nil {
+			e.logUnreadableRun(row.ID, err)
+		}
+	}
+	e.deadlines.Start()
+	if err := e.exclusive.Resume(); err != nil {
+		return err
+	}
+	return e.warnMissingPhotons(ctx)
+}
+
+// warnMissingPhotons logs the photons that unfinished runs need and this program doesn't
+// register.
+func (e *Engine) warnMissingPhotons(ctx context.Context) error {
+	counts, err := e.rows.CountPhotons(ctx)
+	for photon, n := range counts {
+		if _, found := e.photons.Lookup(photon); !found {
+			e.logger.Warn("durable runs wait for a photon that this program does not register", "photon", photon, "runs", n)
+		}
+	}
+	return err
+}
+
+func (e *Engine) logUnreadableRun(id string, err error) {
+	e.logger.Error("skipping an unreadable run", "run", id, "err", err)
+}
+
+// recoverRun resumes a durable run that is unfinished; load ends others.
+func (x resumer) recoverRun(ctx context.Context, id string) error {
+	r, err := x.load(id)
+	if err != nil {
+		return err
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if !r.canResume() { // another process that shares the log may have the photon
+		return nil
+	}
+	if err := x.replay(ctx, r); err != nil && ctx.Err() == nil {
+		x.logger.Error("resuming a run", "run", id, "err", err)
+		x.queue(r)
+	}
+	return nil
+}
+
+// deleteKeysOfEndedRuns deletes the keys that a process left which was killed.
+func (e *Engine) deleteKeysOfEndedRuns(ctx context.Context) error {
+	runs, err := e.keys.Runs()
+	for _, id := range runs {
+		row, rowErr := e.rows.Row(ctx, id)
+		switch {
+		case errors.Is(rowErr, runlog.ErrNotFound):
+		case rowErr != nil:
+			err = errors.Join(err, rowErr)
+		case row.State.Ended():
+			err = errors.Join(err, e.deleteKey(id))
+		}
+	}
+	return err
 }
 
 // Cancel stops a run: it withdraws the run's open questions and cancels the
@@ -80,6 +176,7 @@ func (e *Engine) Close(ctx context.Context) error {
 	e.residents.stopAccepting()
 	e.residents.waitIdle(ctx)
 	e.deadlines.Stop()
+	e.keeper.Pause() // for good: the store is about to be closed
 	for _, r := range e.residents.all() {
 		if err := r.suspendOrInterrupt(); err != nil {
 			e.logger.Error("suspending a run", "run", r.id, "err", err)

@@ -43,13 +43,8 @@ func (l lists) InboxAfter(caller generators.Caller, after Position, earlier []Op
 
 // Inbox returns the questions of [Engine.InboxAfter], at most limit (0 means all).
 func (l lists) Inbox(caller generators.Caller, limit int) ([]OpenAsk, error) {
-	return l.UpdateInbox(caller, limit, nil)
-}
-
-// UpdateInbox is [Engine.Inbox] for a caller that has an earlier list.
-func (l lists) UpdateInbox(caller generators.Caller, limit int, earlier []OpenAsk) ([]OpenAsk, error) {
 	var open []OpenAsk
-	for o, err := range l.InboxAfter(caller, Position{}, earlier) {
+	for o, err := range l.InboxAfter(caller, Position{}, nil) {
 		if err != nil {
 			return nil, err
 		}

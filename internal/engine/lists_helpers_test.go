@@ -19,9 +19,13 @@ func (b *testEngine) Inbox(c generators.Caller, limit int) []engine.OpenAsk {
 	return must(b.Engine.Inbox(c, limit))(b)
 }
 
-func (b *testEngine) UpdateInbox(c generators.Caller, limit int, earlier []engine.OpenAsk) []engine.OpenAsk {
+// updateInbox returns the inbox of a caller that has an earlier list.
+func (b *testEngine) updateInbox(c generators.Caller, earlier []engine.OpenAsk) (open []engine.OpenAsk) {
 	b.t.Helper()
-	return must(b.Engine.UpdateInbox(c, limit, earlier))(b)
+	for o, err := range b.InboxAfter(c, engine.Position{}, earlier) {
+		open = append(open, must(o, err)(b))
+	}
+	return open
 }
 
 func (b *testEngine) CountOpenAsks(c generators.Caller) int {

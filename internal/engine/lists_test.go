@@ -154,15 +154,15 @@ func TestUpdateInbox(t *testing.T) {
 	earlier[0].Question, earlier[0].Owner = &q, "somebody who gave it up"
 	second := e.startRun("twice", "")
 	e.waitForAsk(second, 0)
-	now := e.UpdateInbox(me, 0, earlier)
+	now := e.updateInbox(me, earlier)
 	if len(now) != 2 || now[0].Question != &q || now[0].Owner != me.ID || now[1].Question.Message == q.Message {
 		t.Errorf("the updated inbox has %+v", now)
 	}
 	e.acceptAsk(askID, `{"one":true}`)
-	if ids := askRunsOf(e.UpdateInbox(me, 0, now[:1])); !slices.Contains(ids, second) || len(ids) > 2 {
+	if ids := askRunsOf(e.updateInbox(me, now[:1])); !slices.Contains(ids, second) || len(ids) > 2 {
 		t.Errorf("after an answer, the inbox has questions of %q", ids)
 	}
-	for _, o := range e.UpdateInbox(me, 0, now) {
+	for _, o := range e.updateInbox(me, now) {
 		if o.ID == askID {
 			t.Error("after its answer, the question is still in the inbox")
 		}

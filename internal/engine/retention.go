@@ -42,6 +42,7 @@ func newKeeper(c *core) *retention.Keeper {
 		InUse:     finishedRuns{c}.isRead,
 		DeleteRun: finishedRuns{c}.deleteUnread,
 		Logger:    c.logger,
+		Closing:   c.acceptCtx.Done(),
 	}
 }
 

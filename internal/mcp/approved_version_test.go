@@ -169,7 +169,14 @@ func TestTextsQuoteTheVersionApprovedLast(t *testing.T) {
 		if _, told := changed(); !told {
 			t.Error("an open inbox isn't told")
 		}
-		for name, list := range map[string][]engine.OpenAsk{"the inbox": must(b.engine.Inbox(operator, 0)), "an inbox that is kept up to date": must(b.engine.UpdateInbox(operator, 0, before))} {
+		var updated []engine.OpenAsk
+		for o, err := range b.engine.InboxAfter(operator, engine.Position{}, before) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			updated = append(updated, o)
+		}
+		for name, list := range map[string][]engine.OpenAsk{"the inbox": must(b.engine.Inbox(operator, 0)), "an inbox that is kept up to date": updated} {
 			if m := list[0].Question.Message; m != "Request to a model: the plan" {
 				t.Errorf("%s has %q", name, m)
 			}

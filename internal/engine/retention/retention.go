@@ -40,23 +40,26 @@ type Keeper struct {
 	// DeleteRun deletes a finished run, unless somebody uses it, and reports whether it did.
 	DeleteRun func(run string) (deleted bool, err error)
 	Logger    *slog.Logger
+	// Closing is closed when no more runs are to be deleted; nil if that is never so. [Keeper.Pause]
+	// then waits for those that are being deleted.
+	Closing <-chan struct{}
 
 	promises  promises
 	deletions deletions
 	bursts    bursts
 }
 
-// Run deletes the runs that the limits don't allow to keep, until closing is closed. It does so
+// Run deletes the runs that the limits don't allow to keep, until it closes. It does so
 // periodically rather than when a run ends, because runs are kept for Limits.Shortest in any case,
 // except in a burst. The finished runs beyond the limits are therefore those that ended within
-// that time and a quarter of it, those with a promised retention, at most burstFactor times
-// Limits.MaxRuns in all and again as many, and those that are being read.
-func (k *Keeper) Run(closing <-chan struct{}) {
+// that time and a quarter of it, those with a promised retention, at most twice burstFactor times
+// Limits.MaxRuns in all, and those that are being read.
+func (k *Keeper) Run() {
 	tick := time.NewTicker(min(max(k.Limits.Shortest/4, time.Second), time.Minute))
 	defer tick.Stop()
 	for {
 		select {
-		case <-closing:
+		case <-k.Closing:
 			return
 		case <-tick.C:
 		case <-k.bursts.next():
@@ -129,7 +132,7 @@ func (k *Keeper) remove(selects func(*runlist.Row) bool, dryRun bool) ([]Run, er
 	defer end()
 	var selected []Run
 	for row, err := range k.Ended() {
-		if err != nil {
+		if err != nil || k.isClosing() {
 			return nil, err
 		}
 		if selects(row) {
@@ -141,6 +144,15 @@ func (k *Keeper) remove(selects func(*runlist.Row) bool, dryRun bool) ([]Run, er
 		return selected, nil
 	}
 	return k.deleteEach(selected)
+}
+
+func (k *Keeper) isClosing() bool {
+	select {
+	case <-k.Closing:
+		return true
+	default:
+		return false
+	}
 }
 
 // size returns the approximate size of a run's log and files.
@@ -156,7 +168,7 @@ func (k *Keeper) deleteEach(runs []Run) ([]Run, error) {
 	all, ctx := errgroup.WithContext(context.Background())
 	all.SetLimit(maxDeletions)
 	for i, r := range runs {
-		if ctx.Err() != nil {
+		if ctx.Err() != nil || k.isClosing() {
 			break
 		}
 		all.Go(func() (err error) {
