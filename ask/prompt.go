@@ -7,6 +7,7 @@ import (
 
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/rawjson"
+	"github.com/photon-beam/beam/internal/recordedvalue"
 )
 
 // A Prompt is a typed question that has not been asked yet. [Prompt.Ask] asks it
@@ -52,7 +53,11 @@ func (p *Prompt[T]) decodeReply(c *generators.Call, err error) (T, error) {
 		var zero T
 		return zero, r.Err
 	}
-	return p.decode(r)
+	v, err := p.decode(r)
+	if err != nil {
+		err = &recordedvalue.Error{What: fmt.Sprintf("answer to the question %q", c.Key), Err: err}
+	}
+	return v, err
 }
 
 // storeAnsweredBy stores who answered where AnsweredBy says; by may be nil.

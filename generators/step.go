@@ -6,6 +6,7 @@ import (
 	"crypto/rand"
 	"encoding/json"
 	"fmt"
+	"github.com/photon-beam/beam/internal/recordedvalue"
 	"time"
 )
 
@@ -115,7 +116,7 @@ func decodeStepValue[T any](key string, r Reply) (T, error) {
 		return value, r.Err
 	}
 	if err := json.Unmarshal(r.Value, &value); err != nil {
-		return value, fmt.Errorf("the recorded value of step %s: %w", key, err)
+		return value, &recordedvalue.Error{What: "value of step " + key, Err: err}
 	}
 	return value, nil
 }

@@ -27,6 +27,7 @@ func (x questions) OpenAsk(ctx context.Context, caller generators.Caller, askID 
 	if err != nil {
 		return OpenAsk{}, err
 	}
+	x.ensureChecked(r)
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if a := r.FindAsk(seq); a != nil {
@@ -71,7 +72,7 @@ func (x questions) Answer(ctx context.Context, caller generators.Caller, askID s
 // AnswerShown settles a question. The first valid answer wins. Who answered, on which
 // surface, a digest of the question, and how much of what it shows the surface rendered
 // are recorded with it. The error is [ErrAskNotFound], [ErrForbidden], [ErrOthersAnswer],
-// [ErrSettled], the log's, a [*budget.ExceededError] if too many runs work, or a
+// [ErrSettled], [ErrParked], the log's, a [*budget.ExceededError] if too many runs work, or a
 // [*generators.InvalidError] with a message for each invalid field; after the last two, the
 // question is still open. If too many runs of the owner work, the answer waits in line as
 // [WithMaxWait] says.
@@ -80,6 +81,7 @@ func (x questions) AnswerShown(ctx context.Context, caller generators.Caller, as
 	if err != nil {
 		return err
 	}
+	x.ensureChecked(r)
 	question, recorded, err := x.loadQuestion(ctx, r, caller, seq)
 	if errors.Is(err, ErrOthersAnswer) {
 		refused := r.auditEvent(audit.AnswerRefused, caller)
@@ -122,6 +124,9 @@ func (x questions) recordAnswer(ctx context.Context, r *trackedRun, question *as
 	if reservesForOwner(question, caller, r.owner()) {
 		return &OthersAnswerError{r.ownerName()}
 	}
+	if r.Parked != nil {
+		return &ParkedError{r.Parked}
+	}
 	if !x.residents.countAhead(r) {
 		return ErrMustWait
 	}
@@ -144,6 +149,9 @@ func (x questions) loadQuestion(ctx context.Context, r *trackedRun, caller gener
 	}
 	if err := checkAdmits(r.listed(a), caller); err != nil {
 		return nil, nil, err
+	}
+	if r.Parked != nil {
+		return nil, nil, &ParkedError{r.Parked}
 	}
 	if asked, ok := r.askedFromCall(a); ok {
 		recorded, err := json.Marshal(asked.Question)

@@ -338,7 +338,7 @@ func TestAudienceIsDurable(t *testing.T) {
 			t.Fatal(err)
 		}
 		synctest.Wait()
-		if info, err := b.Info(dev, second); err != nil || info.State != engine.Failed || !strings.Contains(info.Error, "is now for others") {
+		if info, err := b.Info(dev, second); err != nil || info.State != engine.Parked || !strings.Contains(info.Parked.Detail, "is now for others") {
 			t.Errorf("a replay for others: %+v, %v", info, err)
 		}
 	})

@@ -3,13 +3,14 @@ package engine_test
 import (
 	"context"
 	"encoding/json"
-	"slices"
+	"errors"
 	"strings"
 	"sync/atomic"
 	"testing"
 
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/engine"
 	"github.com/photon-beam/beam/internal/runlog"
 )
 
@@ -21,13 +22,13 @@ func newVersionedPhoton(version string, began *atomic.Int64) *generators.Photon 
 	}, &generators.Options{Durable: true, Version: version})
 }
 
-// A run continues only with the photon version that it started with. With another
-// version, it fails at once, before any code runs and before anybody answers, and the
-// error names both versions.
-func TestChangedPhotonVersionFailsRun(t *testing.T) {
+// A run continues only with the photon version that it started with. With another version, it is
+// parked when somebody looks, before any code runs and before anybody answers, and says both
+// versions.
+func TestChangedPhotonVersionParksRun(t *testing.T) {
 	tests := []struct {
-		then, now string
-		wantError string // part of the error; empty if the run continues
+		then, now  string
+		wantDetail string // part of it; empty if the run continues
 	}{
 		{"1", "1", ""},
 		{"", "", ""},
@@ -46,20 +47,28 @@ func TestChangedPhotonVersionFailsRun(t *testing.T) {
 
 			o.Photons = testOptions(t, newVersionedPhoton(tt.now, &now)).Photons
 			again := openTestEngine(t, o)
-			if tt.wantError == "" {
+			if tt.wantDetail == "" {
 				if f := again.answerUntilEnd(id); f.Status != runlog.Completed {
 					t.Errorf("finished = %+v", f)
 				}
 				return
 			}
-			if f := again.waitForEnd(id); f.Status != runlog.Failed || !strings.Contains(f.Error, tt.wantError) {
-				t.Errorf("finished = %+v, want %q", f, tt.wantError)
+			info, err := again.Info(me, id)
+			if err != nil || info.State != engine.Parked || info.Parked.Reason != runlog.ParkedVersion || !strings.Contains(info.Parked.Detail, tt.wantDetail) {
+				t.Fatalf("the run is %+v, %v; want %q", info, err, tt.wantDetail)
 			}
-			if n := again.CountOpenAsks(me); n > 0 || now.Load() > 0 {
-				t.Errorf("%d questions are open, and the code ran %d times, want none", n, now.Load())
+			if len(info.Asks) != 1 || !info.Asks[0].Excluded || !strings.Contains(info.Asks[0].ExcludedReason(), tt.wantDetail) || now.Load() > 0 {
+				t.Errorf("the questions are %+v, and the code ran %d times, want one that nobody can answer", info.Asks, now.Load())
 			}
-			if got := kindsOf(again.entries(id)); !slices.Contains(got, runlog.KindWithdrawn) {
-				t.Errorf("log = %v", got)
+			answer := ask.Answer{Action: ask.Accept, Content: json.RawMessage(`{"name":"Ada"}`)}
+			if err := again.Answer(t.Context(), me, info.Asks[0].ID, answer, "test"); !errors.Is(err, engine.ErrParked) {
+				t.Errorf("an answer: %v", err)
+			}
+			again.closeNow()
+
+			o.Photons = testOptions(t, newVersionedPhoton(tt.then, &then)).Photons
+			if f := openTestEngine(t, o).answerUntilEnd(id); f.Status != runlog.Completed {
+				t.Errorf("with the old version put back: finished = %+v", f)
 			}
 		})
 	}
@@ -76,7 +85,7 @@ func TestPhotonVersionIsRecorded(t *testing.T) {
 	}
 }
 
-func TestChangedInputSchemaFailsRun(t *testing.T) {
+func TestChangedInputSchemaParksRun(t *testing.T) {
 	type before struct {
 		Guests string `json:"guests"`
 	}
@@ -91,46 +100,41 @@ func TestChangedInputSchemaFailsRun(t *testing.T) {
 	id := b.startRun("table", `{"guests":"four"}`)
 	b.waitForAsk(id, 0)
 	b.closeNow()
+	o.Program = func() string { return "another program" }
 	o.Photons = testOptions(t, generators.New("table", func(_ context.Context, _ after, yield generators.Yield) (string, error) {
 		ran.Store(true)
 		return ask.Text(yield, "name", "Name?")
 	}, &generators.Options{Durable: true})).Photons
 	again := openTestEngine(t, o)
-	askID, _ := again.waitForAsk(id, 0)
-	answer := ask.Answer{Action: ask.Accept, Content: json.RawMessage(`{"name":"Ada"}`)}
-	if err := again.Answer(t.Context(), me, askID, answer, "test"); err != nil {
-		t.Fatal(err)
-	}
-	if f := again.waitForEnd(id); f.Status != runlog.Failed || !strings.Contains(f.Error, "/guests") || ran.Load() {
-		t.Errorf("finished = %+v, and the code ran: %v", f, ran.Load())
+	if p := again.waitForParked(id); p.Reason != runlog.ParkedInput || !strings.Contains(p.Detail, "/guests") || ran.Load() {
+		t.Errorf("parked = %+v, and the code ran: %v", p, ran.Load())
 	}
 }
 
-// A program that lacks a photon leaves its runs alone, but accepts answers to
-// them. A program that has the photon then continues them.
+// A program that lacks a photon parks its runs when somebody looks. A program that has the photon
+// then continues them.
 func TestDurableRunWaitsForItsPhoton(t *testing.T) {
 	var began atomic.Int64
-	for _, answered := range []bool{false, true} {
-		o := testOptions(t, newVersionedPhoton("1", &began))
-		has := o.Photons
-		b := openTestEngine(t, o)
-		id := b.startRun("versioned", "")
-		askID, _ := b.waitForAsk(id, 0)
-		b.closeNow()
+	o := testOptions(t, newVersionedPhoton("1", &began))
+	has := o.Photons
+	b := openTestEngine(t, o)
+	id := b.startRun("versioned", "")
+	askID, _ := b.waitForAsk(id, 0)
+	b.closeNow()
 
-		o.Photons = testOptions(t, echo).Photons
-		without := openTestEngine(t, o)
-		if answered {
-			without.acceptAsk(askID, `{"name":"Ada"}`)
-		}
-		if info, err := without.Info(me, id); err != nil || info.State.Ended() {
-			t.Fatalf("without its photon the run is %s: %v", info.State, err)
-		}
-		without.closeNow()
+	o.Photons = testOptions(t, echo).Photons
+	without := openTestEngine(t, o)
+	if inbox := without.Inbox(me, 0); len(inbox) != 1 || inbox[0].Parked == nil || inbox[0].Parked.Reason != runlog.ParkedMissing {
+		t.Errorf("the inbox is %+v", inbox)
+	}
+	answer := ask.Answer{Action: ask.Accept, Content: json.RawMessage(`{"name":"Ada"}`)}
+	if err := without.Answer(t.Context(), me, askID, answer, "test"); !errors.Is(err, engine.ErrParked) {
+		t.Errorf("an answer: %v", err)
+	}
+	without.closeNow()
 
-		o.Photons = has
-		if f := openTestEngine(t, o).answerUntilEnd(id); f.Status != runlog.Completed {
-			t.Errorf("answered before: %t; finished = %+v", answered, f)
-		}
+	o.Photons = has
+	if f := openTestEngine(t, o).answerUntilEnd(id); f.Status != runlog.Completed {
+		t.Errorf("finished = %+v", f)
 	}
 }

@@ -9,6 +9,8 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"golang.org/x/sync/singleflight"
+
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/audience"
@@ -20,6 +22,7 @@ import (
 	"github.com/photon-beam/beam/internal/engine/files"
 	"github.com/photon-beam/beam/internal/engine/keyring"
 	"github.com/photon-beam/beam/internal/engine/pages"
+	"github.com/photon-beam/beam/internal/engine/replay"
 	"github.com/photon-beam/beam/internal/engine/retention"
 	"github.com/photon-beam/beam/internal/engine/schedule"
 	"github.com/photon-beam/beam/internal/engine/watch"
@@ -54,6 +57,8 @@ type core struct {
 	onAsk      func(askID string) // see OnAsk
 
 	residents     *residents
+	checks        singleflight.Group // by run; see ensureChecked
+	checked       replay.CheckedRuns
 	exclusive     *exclusive.Runs
 	evictor       *evict.Evictor
 	keeper        *retention.Keeper
@@ -159,7 +164,7 @@ func (c *core) newLoadedRun(row *runlist.Row) *trackedRun {
 	r.adopter.Store(r.Adopter)
 	r.lost.Store(r.isLost())
 	r.ended.Store(r.State.Ended())
-	r.inactive = !r.State.Ended() && (r.Queued || r.photon == nil || r.State == Running)
+	r.inactive = !r.State.Ended() && (r.Queued || r.photon == nil || r.State == Running || r.State == Parked)
 	return r
 }
 

@@ -136,6 +136,13 @@ func (r entryEffects) Woken(_ runlog.Entry, woken runlog.Woken) error {
 
 func (r entryEffects) Repeated(runlog.Entry, runlog.Repeated) error { return nil }
 
+// Parked stops the worker here, if there is one: its generator doesn't fit the log.
+func (r entryEffects) Parked(runlog.Entry, runlog.Parked) error {
+	r.stopGenerator(generators.ErrSuspended)
+	r.setInactive(true)
+	return nil
+}
+
 func (r entryEffects) Adopted(runlog.Entry, runlog.Adopted) error {
 	e := r.core
 	former := r.owner()
@@ -237,13 +244,23 @@ func (r entryEffects) observeSettlement(s SupervisedAsk) (open time.Duration) {
 
 // answeredReply returns the generator's reply for a recorded answer.
 func (r *trackedRun) answeredReply(a runlog.Answered) generators.Reply {
+	return r.replyTo(a, func(seq uint64, content []byte) {
+		if r.worker != nil {
+			r.worker.secrets = r.worker.secrets.Add(seq, content) // masked wherever the generator shows it
+			r.secretAnswers.setGiven(r.worker.secrets)
+		}
+	})
+}
+
+// replyTo returns the reply for a recorded answer. It calls given with the content of a secret
+// answer and its question's ordinal.
+func (r *trackedRun) replyTo(a runlog.Answered, given func(seq uint64, content []byte)) generators.Reply {
 	sealed := a.Sealed != nil
 	if err := r.secretAnswers.unseal(&a); err != nil {
 		return generators.Reply{Err: err, By: a.Caller}
 	}
-	if sealed && r.worker != nil {
-		r.worker.secrets = r.worker.secrets.Add(a.AskSeq, a.Answer.Content) // masked wherever the generator shows it
-		r.secretAnswers.setGiven(r.worker.secrets)
+	if sealed {
+		given(a.AskSeq, a.Answer.Content)
 	}
 	reply := a.Answer.Reply()
 	reply.By, reply.Open = a.Caller, r.Files.OpenerOf(a.Answer.Files)

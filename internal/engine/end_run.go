@@ -221,10 +221,8 @@ func (w *worker) questionMessage(seq uint64) (message string) {
 }
 
 // isLost reports whether a run that has just been loaded can't go on: it isn't durable, so that it
-// was interrupted, or its photon has another version than it began with.
-func (r *trackedRun) isLost() bool {
-	return !r.State.Ended() && (!r.Start.Durable || r.photon != nil && checkVersion(&r.Start, r.photon) != nil)
-}
+// was interrupted.
+func (r *trackedRun) isLost() bool { return !r.State.Ended() && !r.Start.Durable }
 
 // endLost ends a run that can't go on. If that can't be recorded now, the next call tries again.
 // It takes mu.
@@ -241,14 +239,11 @@ func (r *trackedRun) endLost() {
 
 // lostEnd returns how a run ends that can't go on.
 func (r *trackedRun) lostEnd() runlog.Finished {
-	switch {
-	case r.Start.Photon == files.DamagedPhoton:
+	if r.Start.Photon == files.DamagedPhoton {
 		_, err := r.core.files.LoadEntry(context.Background(), r.id, 1)
 		return unreadableEnd(err)
-	case !r.Start.Durable:
-		return interruption(&r.Run, "restarted")
 	}
-	return runlog.Finished{Status: runlog.Failed, Error: checkVersion(&r.Start, r.photon).Error()}
+	return interruption(&r.Run, "restarted")
 }
 
 // endsWithProcess reports whether the run, unless it ends before, is interrupted when the

@@ -19,6 +19,7 @@ import (
 	"github.com/photon-beam/beam/internal/engine/journal"
 	"github.com/photon-beam/beam/internal/engine/pages"
 	"github.com/photon-beam/beam/internal/engine/retention"
+	"github.com/photon-beam/beam/internal/engine/schedule"
 	"github.com/photon-beam/beam/internal/runlist"
 	"github.com/photon-beam/beam/internal/runlog"
 	"github.com/photon-beam/beam/internal/runlog/blob"
@@ -54,8 +55,8 @@ func New(o Options) *Engine {
 // called once, before the engine is used.
 //
 // A durable run that waits for an answer or sleeps is resumed only when it is answered
-// or its sleep ends. A run of a photon that isn't registered waits for a process that has the
-// photon, which is logged. So are runs that can't be read.
+// or its sleep ends. A run that doesn't fit this program is parked; one that is parked and fits
+// goes on soon. Runs that can't be read are logged.
 func (e *Engine) Recover(ctx context.Context) error {
 	defer func() {
 		go e.keeper.Run()
@@ -82,7 +83,9 @@ func (e *Engine) Recover(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if err := e.recoverRun(ctx, row.ID); err != nil {
+		if row.Parked != nil {
+			e.retryParked(row.ID)
+		} else if err := e.recoverRun(ctx, row.ID); err != nil {
 			e.logUnreadableRun(row.ID, err)
 		}
 	}
@@ -115,9 +118,10 @@ func (x resumer) recoverRun(ctx context.Context, id string) error {
 	if err != nil {
 		return err
 	}
+	x.ensureChecked(r)
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if !r.canResume() { // another process that shares the log may have the photon
+	if !r.canResume() || r.Parked != nil {
 		return nil
 	}
 	if err := x.replay(ctx, r); err != nil && ctx.Err() == nil {
@@ -125,6 +129,17 @@ func (x resumer) recoverRun(ctx context.Context, id string) error {
 		x.queue(r)
 	}
 	return nil
+}
+
+// retryParked lets a parked run go on in the background if it fits this program.
+func (x resumer) retryParked(id string) {
+	x.retries.Add(schedule.Job{Try: func() error {
+		r, err := x.load(id)
+		if err == nil {
+			x.ensureChecked(r)
+		}
+		return nil // who looks at the run checks again
+	}})
 }
 
 // deleteKeysOfEndedRuns deletes the keys that a process left which was killed.
@@ -216,6 +231,7 @@ var (
 	ErrForbidden            = errors.New("this belongs to another user")
 	ErrOthersAnswer         = errors.New("this question is for others to answer") // see [OthersAnswerError]
 	ErrSettled              = journal.ErrSettled
+	ErrParked               = errors.New("this run is parked") // see [ParkedError]
 	ErrIdempotencyKeyReused = errors.New("the idempotency key has been used for another request")
 	ErrTooManyRuns          = errors.New("too many runs are in progress; stop some first")
 	ErrRunEnded             = errors.New("this run has ended")

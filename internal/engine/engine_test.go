@@ -137,6 +137,16 @@ func (b *testEngine) waitForEnd(id string) runlog.Finished {
 	return f
 }
 
+// waitForParked waits until a run is parked.
+func (b *testEngine) waitForParked(id string) runlog.Parked {
+	b.t.Helper()
+	p, err := runlog.Decode[runlog.Parked](b.waitForEntry(id, 0, runlog.KindParked))
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return p
+}
+
 // entries returns all entries of a run.
 func (b *testEngine) entries(id string) []runlog.Entry {
 	b.t.Helper()

@@ -21,6 +21,7 @@ func (x reader) Follow(ctx context.Context, caller generators.Caller, id string,
 	if err != nil {
 		return nil, err
 	}
+	x.ensureChecked(r)
 	return endAtLoss(r, caller, x.readEntries(r, x.log.Follow(ctx, id, after), 1, seesPanics(ctx, caller))), nil
 }
 

@@ -83,7 +83,7 @@ func (l lists) isListed(a runlist.Ask, c generators.Caller) bool {
 // updateListedAsk returns a question as lists show it. It is read only if it isn't known. open
 // is false if it has been settled in the meantime, or can't be read, which is logged.
 func (l lists) updateListedAsk(a runlist.Ask, c generators.Caller, known *OpenAsk) (o OpenAsk, open bool) {
-	if known == nil || known.Question.Kind == ask.KindSample { // which may be revised
+	if known == nil || known.Question.Kind == ask.KindSample || known.Parked != a.Run.Parked { // the first may be revised
 		return l.listAsk(a, c)
 	}
 	o = *known
@@ -98,8 +98,11 @@ func (l lists) updateListedAsk(a runlist.Ask, c generators.Caller, known *OpenAs
 // has been settled in the meantime, or can't be read, which is logged.
 func (l lists) listAsk(a runlist.Ask, c generators.Caller) (o OpenAsk, open bool) {
 	asked, found := runlog.Asked{}, false
-	if r := l.residents.find(a.Run.ID); r != nil {
+	if r := l.checkListed(a.Run); r != nil {
 		r.mu.Lock()
+		row := *a.Run
+		row.Parked = r.Parked
+		a.Run = &row
 		current := r.FindAsk(a.Seq)
 		if current != nil {
 			asked, found = r.askedFromCall(current)

@@ -19,6 +19,7 @@ const (
 	Running     = runstate.Running
 	Waiting     = runstate.Waiting
 	Sleeping    = runstate.Sleeping
+	Parked      = runstate.Parked
 	Completed   = runstate.Completed
 	Unanswered  = runstate.Unanswered
 	Failed      = runstate.Failed
@@ -60,6 +61,8 @@ type Info struct {
 	// PausedFor says in a sentence why the run does nothing for now, if it waits for something
 	// else, such as its turn with another server.
 	PausedFor string `json:"pausedFor,omitempty"`
+	// Parked says why the run can't go on with this program; nil if it can.
+	Parked *runlog.Parked `json:"parked,omitempty"`
 	// LastSeq is the ordinal of the newest entry.
 	LastSeq uint64 `json:"last"`
 	// Asks lists the open questions, oldest first.
@@ -88,9 +91,19 @@ type OpenAsk struct {
 	Reserved bool `json:"-"`
 	// Unanswerable means that nobody who can sign in may answer it, unless the people change.
 	Unanswerable bool `json:"unanswerable,omitempty"`
+	// Parked says why nobody can answer it now: its run is parked. Nil if that isn't so.
+	Parked *runlog.Parked `json:"parked,omitempty"`
 	// AskOnly means that the caller may answer the question, but not use its run.
 	AskOnly bool `json:"askOnly,omitempty"`
 	runlog.Asked
+}
+
+// SetParked sets that nobody can answer the question now, because its run is parked; nil changes
+// nothing.
+func (a *OpenAsk) SetParked(p *runlog.Parked) {
+	if p != nil {
+		a.Parked, a.Excluded, a.Unanswerable = p, true, true
+	}
 }
 
 // Asker says for people who asks: a photon by its title, and another server's tool by the
@@ -105,6 +118,9 @@ func (a *OpenAsk) Asker() string {
 // ExcludedReason says for people why the caller for whom the question was looked up can't
 // answer it.
 func (a *OpenAsk) ExcludedReason() string {
+	if a.Parked != nil {
+		return "Nobody can answer this now, because its run is parked: " + a.Parked.Detail + ". It goes on by itself with a program that fits. You can stop it."
+	}
 	if a.Unanswerable {
 		return "Nobody can answer this: it is for " + a.For + ", and nobody who can sign in qualifies. You can stop its run."
 	}
@@ -115,6 +131,8 @@ func (a *OpenAsk) ExcludedReason() string {
 // It is empty if that isn't so.
 func (i *Info) Pause() string {
 	switch {
+	case i.Parked != nil:
+		return i.Parked.Describe()
 	case i.State == Sleeping:
 		return runlog.DescribeSleep(i.Wakes)
 	case i.QueuedFor != "":
@@ -129,7 +147,7 @@ func (c *core) describe(id string, r *runstate.Run) Info {
 	i := Info{
 		ID: id, Photon: s.Photon, Title: s.Title, Surface: s.Surface, Durable: s.Durable,
 		State: r.State, StateChanged: r.ChangedAt, Reason: r.Reason, Error: r.Error, LatestStatus: r.Status, End: r.End,
-		Started: r.StartedAt, Ended: r.EndedAt, Wakes: nextWake(r), LastSeq: r.Last,
+		Started: r.StartedAt, Ended: r.EndedAt, Wakes: nextWake(r), Parked: r.Parked, LastSeq: r.Last,
 		Owner: r.Owner(), OwnerName: nameOfOwner(r.Start, r.Adopter),
 	}
 	if r.Queued {
@@ -148,6 +166,7 @@ func (x reader) Info(caller generators.Caller, id string) (Info, error) {
 	if err != nil {
 		return Info{}, err
 	}
+	x.ensureChecked(r)
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	info := r.info()

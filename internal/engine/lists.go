@@ -56,7 +56,7 @@ func (l lists) rowsOf(c generators.Caller, after Position) iter.Seq2[*runlist.Ro
 // listRun returns a run as lists show it, without its questions. It reports false for a run
 // whose start was refused.
 func (l lists) listRun(row *runlist.Row) (info Info, listed bool) {
-	r := l.residents.find(row.ID)
+	r := l.checkListed(row)
 	if r == nil {
 		return l.describe(row.ID, &row.Run), true
 	}

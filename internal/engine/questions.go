@@ -127,6 +127,7 @@ func (c *core) describeAsk(a runlist.Ask, asked runlog.Asked, caller generators.
 	case reservesForOwner(asked.Question, caller, o.Owner):
 		o.For, o.Excluded, o.Reserved = o.OwnerName, true, true
 	}
+	o.SetParked(r.Parked)
 	return o
 }
 

@@ -270,12 +270,12 @@ func TestReplayThatDiffersNamesCallAndCause(t *testing.T) {
 				old := recordedBy(program)
 				o.Log = logWithPrefix(t, old, len(old))
 				b := openTestEngine(t, o)
-				f := b.waitForEnd(crashedRunID)
-				if f.Status != runlog.Failed || !strings.HasPrefix(f.Error, cause) || !strings.Contains(f.Error, tt.want) {
-					t.Errorf("finished = %+v, want %q and %q", f, cause, tt.want)
+				p := b.waitForParked(crashedRunID)
+				if p.Reason != runlog.ParkedChanged || !strings.HasPrefix(p.Detail, cause) || !strings.Contains(p.Detail, tt.want) {
+					t.Errorf("parked = %+v, want %q and %q", p, cause, tt.want)
 				}
-				if program != "another program" && !strings.Contains(f.Error, "Usual causes are a clock, a random number") {
-					t.Errorf("the error names no causes: %s", f.Error)
+				if program != "another program" && !strings.Contains(p.Detail, "Usual causes are a clock, a random number") {
+					t.Errorf("the text names no causes: %s", p.Detail)
 				}
 			})
 		}

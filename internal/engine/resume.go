@@ -10,9 +10,12 @@ import (
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/engine/exclusive"
 	"github.com/photon-beam/beam/internal/engine/journal"
+	"github.com/photon-beam/beam/internal/engine/mask"
 	"github.com/photon-beam/beam/internal/engine/replay"
 	"github.com/photon-beam/beam/internal/engine/schedule"
+	"github.com/photon-beam/beam/internal/runlist"
 	"github.com/photon-beam/beam/internal/runlog"
+	"github.com/photon-beam/beam/internal/runstate"
 )
 
 // A resumer resumes durable runs that have no generator. Its methods may be called from several
@@ -51,9 +54,12 @@ func (x resumer) queue(r *trackedRun) {
 // marked as resuming, and tries again.
 func (x resumer) try(r *trackedRun) (err error) {
 	r.mu.Lock()
-	defer r.mu.Unlock()
 	r.resuming = false
-	if !r.canResume() {
+	r.mu.Unlock()
+	x.ensureChecked(r)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if !r.canResume() || r.Parked != nil {
 		return nil
 	}
 	if x.acceptCtx.Err() != nil {
@@ -85,7 +91,7 @@ func unreadableEnd(err error) runlog.Finished {
 
 // replay reads a run's history, claims the run and replays it. Callers hold r.mu.
 func (x resumer) replay(ctx context.Context, r *trackedRun) error {
-	h, err := x.readHistory(ctx, r)
+	h, err := x.readHistory(ctx, r, r.answeredReply)
 	if err != nil {
 		return err
 	}
@@ -96,16 +102,13 @@ func (x resumer) replay(ctx context.Context, r *trackedRun) error {
 // the history h, which is complete up to the last entry. A run that was queued has no
 // history: it begins. Callers hold r.mu.
 func (x resumer) claimAndReplay(ctx context.Context, r *trackedRun, h *replay.History) error {
-	if err := checkArguments(r.photon, h.Args); err != nil {
-		return r.endRun(runlog.Finished{Status: runlog.Failed, Error: err.Error()})
-	}
 	lastRead, begins := r.Last, r.Queued
 	err := r.Append(ctx, newClaim(x.program(), r.Epoch+1))
 	if errors.Is(err, journal.ErrOver) {
 		return nil // another process has claimed it
 	}
 	if err == nil && r.Last > lastRead+1 {
-		h, err = x.readHistory(ctx, r) // another process wrote before the claim
+		h, err = x.readHistory(ctx, r, r.answeredReply) // another process wrote before the claim
 	}
 	if err != nil {
 		return err
@@ -124,17 +127,17 @@ func newClaim(program string, epoch int) runlog.Entry {
 	return runlog.NewEntry(runlog.KindClaimed, runlog.Claimed{Epoch: epoch, Program: program, Goroutines: true})
 }
 
-// readHistory reads a run's history from its log.
-func (x resumer) readHistory(ctx context.Context, r *trackedRun) (*replay.History, error) {
-	h := replay.New(x.program, replay.Replies{Answered: r.answeredReply, Withdrawn: withdrawnReply})
+// readHistory reads a run's history from its log. It replies to answered calls with answered.
+func (c *core) readHistory(ctx context.Context, r *trackedRun, answered func(runlog.Answered) generators.Reply) (*replay.History, error) {
+	h := replay.New(c.program, replay.Replies{Answered: answered, Withdrawn: withdrawnReply})
 	last := uint64(0)
-	for batch, err := range x.log.Read(ctx, r.id, 0) {
+	for batch, err := range c.log.Read(ctx, r.id, 0) {
 		if err != nil {
 			return nil, err
 		}
 		for _, entry := range batch {
 			last = entry.Seq
-			if entry, err = x.files.Load(r.id, entry); err != nil {
+			if entry, err = c.files.Load(r.id, entry); err != nil {
 				return nil, err
 			}
 			if err := entry.Visit(h); err != nil {
@@ -172,4 +175,173 @@ func checkArguments(p *generators.Photon, args json.RawMessage) error {
 		return err
 	}
 	return replay.ToolChangedErrorf("its arguments are no longer valid: %v", invalid)
+}
+
+// A durable run that another program recorded is rehearsed before anybody sees or answers its
+// question: its generator runs up to there, without its steps, and nothing is recorded. A run
+// that doesn't fit is parked. A program that fits, or the old one put back, finds that out in the
+// same way, and goes on with the run.
+
+// A ParkedError means that a run can't go on, because it doesn't fit its photon's code. It is
+// [ErrParked] to errors.Is.
+type ParkedError struct{ Parked *runlog.Parked }
+
+func (e *ParkedError) Error() string {
+	return "this run is parked, so that its questions can't be answered now: " + e.Parked.Detail
+}
+
+// Is reports whether target is ErrParked.
+func (e *ParkedError) Is(target error) bool { return target == ErrParked }
+
+// isUnchecked reports whether it isn't known whether a run fits this program: another program
+// has recorded it, or parked it.
+func (c *core) isUnchecked(id string, r *runstate.Run) bool {
+	if !r.Start.Durable || r.State.Ended() || r.Queued {
+		return false
+	}
+	by := r.Program
+	if r.Parked != nil {
+		by = r.Parked.Program
+	}
+	var was, is runlog.ParkedReason
+	if r.Parked != nil && (r.Parked.Reason == runlog.ParkedMissing || r.Parked.Reason == runlog.ParkedVersion) {
+		was = r.Parked.Reason
+	}
+	if _, parked := c.checkPhoton(&r.Start); parked != nil {
+		is = parked.Reason
+	}
+	if was != is {
+		return true // whatever the program: it may register photons as it likes
+	}
+	return (by == "" || by != c.program()) && !c.checked.Has(id, r.Epoch)
+}
+
+// ensureChecked finds out whether a run fits this program, unless that is known. One that doesn't
+// is parked; one that was parked and fits goes on. An error is logged: the run stays as it is. It
+// takes mu.
+func (c *core) ensureChecked(r *trackedRun) {
+	r.mu.Lock()
+	unchecked := r.worker == nil && !r.resuming && !r.endPending && c.isUnchecked(r.id, &r.Run)
+	r.mu.Unlock()
+	if !unchecked || c.acceptCtx.Err() != nil {
+		return
+	}
+	_, err, _ := c.checks.Do(r.id, func() (any, error) { return nil, c.check(r) })
+	if err != nil && c.acceptCtx.Err() == nil {
+		c.logger.Error("checking whether a run fits its photon", "run", r.id, "err", err)
+	}
+}
+
+// checkListed returns the run of a row if it is in memory, or has to be checked before it is
+// listed; otherwise nil.
+func (l lists) checkListed(row *runlist.Row) *trackedRun {
+	r := l.residents.find(row.ID)
+	if r == nil && l.isUnchecked(row.ID, &row.Run) {
+		r, _ = l.load(row.ID) // the list shows the row if that fails
+	}
+	if r != nil {
+		l.ensureChecked(r)
+	}
+	return r
+}
+
+// check rehearses a run, and parks it or lets it go on. It takes mu.
+func (c *core) check(r *trackedRun) error {
+	r.mu.Lock()
+	last, attempts := r.Last, r.Clone().Attempts
+	r.mu.Unlock()
+	parked, err := c.rehearse(c.acceptCtx, r, attempts)
+	if err != nil {
+		return err
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.photon, _ = c.photons.Lookup(r.Start.Photon)
+	if r.Last != last || r.worker != nil || r.resuming || r.State.Ended() {
+		return nil // somebody has gone on meanwhile; who looks next checks again
+	}
+	switch was := r.Parked; {
+	case parked != nil && (was == nil || was.Reason != parked.Reason || was.Detail != parked.Detail):
+		if err := c.park(r, *parked); err != nil {
+			return err
+		}
+	case parked == nil && was != nil && r.canResume():
+		c.logger.Info("a parked run fits this program, and goes on", "run", r.id, "photon", r.Start.Photon)
+		c.checked.Add(r.id, r.Epoch)
+		return resumer{c}.replay(c.acceptCtx, r)
+	}
+	c.checked.Add(r.id, r.Epoch)
+	return nil
+}
+
+// park records that the run doesn't fit this program. Callers hold mu.
+func (c *core) park(r *trackedRun, p runlog.Parked) error {
+	p.Program, p.Detail = c.program(), truncateText(p.Detail)
+	c.logger.Warn("a run is parked", "run", r.id, "photon", r.Start.Photon, "reason", p.Reason, "detail", p.Detail)
+	return r.Append(context.WithoutCancel(c.ctx), runlog.NewEntry(runlog.KindParked, p))
+}
+
+// parkDiffering parks the run of a worker whose generator does something else than the log has.
+// What it has yielded since then isn't recorded. Callers hold mu.
+func (c *core) parkDiffering(w *worker, differs error) {
+	parked := parkedFor(differs)
+	parked.Detail = w.secrets.Text(parked.Detail)
+	w.batch.discard()
+	err := w.retryTransient(func() error { return c.park(w.trackedRun, *parked) })
+	if err != nil && !errors.Is(err, journal.ErrOver) && c.ctx.Err() == nil {
+		c.logger.Error("parking a run", "run", w.id, "err", err)
+	}
+	c.checked.Add(w.id, w.Epoch)
+}
+
+// rehearse returns why a run doesn't fit this program, or nil if it does, or if a rehearsal
+// doesn't tell in time. It needs no lock.
+func (c *core) rehearse(ctx context.Context, r *trackedRun, attempts map[string]*runstate.Attempt) (*runlog.Parked, error) {
+	p, parked := c.checkPhoton(&r.Start)
+	if parked != nil {
+		return parked, nil
+	}
+	var secrets mask.Secrets
+	h, err := c.readHistory(ctx, r, func(a runlog.Answered) generators.Reply {
+		return r.replyTo(a, func(seq uint64, content []byte) { secrets = secrets.Add(seq, content) })
+	})
+	if err != nil {
+		return nil, err
+	}
+	if err := checkArguments(p, h.Args); err != nil {
+		return &runlog.Parked{Reason: runlog.ParkedInput, Detail: err.Error()}, nil
+	}
+	if h.IsDone() || p.Options().Definition != nil {
+		return nil, nil
+	}
+	rehearsal := replay.Rehearsal{
+		History: h, Generator: p.Prepare(c.generatorContext(r.id, h.Caller, nil), h.Args), Secrets: func() mask.Secrets { return secrets }, Attempts: attempts,
+	}
+	rehearsal.Generator.SetID(r.id)
+	differs, decided := rehearsal.Run(ctx)
+	switch {
+	case !decided:
+		c.logger.Info("a rehearsal doesn't tell whether a run fits its photon", "run", r.id, "photon", r.Start.Photon)
+	case differs != nil:
+		return parkedFor(differs), nil
+	}
+	return nil, nil
+}
+
+// checkPhoton returns the photon of a run that began so, or why the run can't go on with it, as far
+// as that is known without the log.
+func (c *core) checkPhoton(s *runlog.Started) (*generators.Photon, *runlog.Parked) {
+	p, found := c.photons.Lookup(s.Photon)
+	if !found {
+		return nil, &runlog.Parked{Reason: runlog.ParkedMissing, Detail: "this program has no photon " + s.Photon}
+	}
+	if err := checkVersion(s, p); err != nil {
+		return nil, &runlog.Parked{Reason: runlog.ParkedVersion, Detail: err.Error()}
+	}
+	return p, nil
+}
+
+// parkedFor returns how a run is parked whose replay differs from its log.
+func parkedFor(differs error) *runlog.Parked {
+	return &runlog.Parked{Reason: runlog.ParkedChanged, Detail: differs.Error()}
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/photon-beam/beam/internal/engine/mask"
 	"github.com/photon-beam/beam/internal/engine/replay"
 	"github.com/photon-beam/beam/internal/humanize"
+	"github.com/photon-beam/beam/internal/recordedvalue"
 	"github.com/photon-beam/beam/internal/recording"
 	"github.com/photon-beam/beam/internal/runaddress"
 	"github.com/photon-beam/beam/internal/runlog"
@@ -53,10 +54,7 @@ type worker struct {
 // client that may be nil; h is the history to replay, or nil for a new run.
 func (r *trackedRun) launchGenerator(caller generators.Caller, client *clientsession.Client, args json.RawMessage, h *replay.History) {
 	w := &worker{trackedRun: r, history: h}
-	ctx := clientsession.With(generators.WithCaller(r.core.generatorCtx, caller), client)
-	if f := r.core.runURL; f != nil {
-		ctx = runaddress.With(ctx, func() string { return f(r.id) })
-	}
+	ctx := r.core.generatorContext(r.id, caller, client)
 	ctx, endSpan := r.core.tracer.TraceGenerator(ctx, r.tracedRun())
 	if r.photon.Options().Definition != nil {
 		ctx, w.content = toolresult.WithRecorder(runpause.With(recording.WithObserver(ctx, func(o recording.Observed) { r.core.RecordMessage(r.id, o) }), w.beginPause))
@@ -76,6 +74,15 @@ func (r *trackedRun) launchGenerator(caller generators.Caller, client *clientses
 	r.core.workers.Add(1)
 	r.drivers++
 	go w.driveGenerator(endSpan) // not workers.Go, whose frames would double the stack of a waiting run
+}
+
+// generatorContext returns the context of a run's generator. The client may be nil.
+func (c *core) generatorContext(run string, caller generators.Caller, client *clientsession.Client) context.Context {
+	ctx := clientsession.With(generators.WithCaller(c.generatorCtx, caller), client)
+	if f := c.runURL; f != nil {
+		ctx = runaddress.With(ctx, func() string { return f(run) })
+	}
+	return ctx
 }
 
 // driveGenerator runs the generator, in a goroutine of its own, and records its
@@ -143,7 +150,7 @@ func (w *worker) endOnRecordError(err error) {
 	case errors.As(err, &fault):
 		w.failRun(fault.text)
 	case errors.As(err, &differs):
-		w.failRun(differs.Error())
+		w.core.parkDiffering(w, differs)
 	case w.core.ctx.Err() != nil:
 		return
 	default:
@@ -163,7 +170,11 @@ func (w *worker) handleGeneratorError(err error) {
 	}
 	text := err.Error()
 	var panicked *generators.PanicError
+	var unfit *recordedvalue.Error
 	switch {
+	case w.history != nil && errors.As(err, &unfit):
+		w.core.parkDiffering(w, replay.ToolChangedErrorf("%v", unfit))
+		return
 	case errors.As(err, &panicked):
 		w.finishRun(runlog.Finished{Status: runlog.Failed, Error: panicked.Error(), Panic: w.describePanic(panicked)})
 		return

@@ -168,7 +168,7 @@ var layers = []layer{
 // helpers have one purpose each, and import only each other. Every package may import them.
 var helpers = []string{
 	"internal/atomicfile", "internal/cleantext", "internal/clientsession", "internal/connect", "internal/controlsocket", "internal/datastar",
-	"internal/humanize", "internal/links", "internal/programdigest", "internal/propertyorder", "internal/rawjson", "internal/recording",
+	"internal/humanize", "internal/links", "internal/programdigest", "internal/propertyorder", "internal/rawjson", "internal/recordedvalue", "internal/recording",
 	"internal/rule", "internal/runaddress",
 	"internal/runpause", "internal/schemalimits", "internal/secretwords", "internal/smallstate", "internal/toolresult", "internal/unifieddiff", "static",
 }

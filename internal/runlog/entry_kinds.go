@@ -253,6 +253,30 @@ func (r Repeated) Describe() string {
 	return fmt.Sprintf("The step %q %s: disregard what it has shown so far", r.Key, why)
 }
 
+// Parked records that the run doesn't fit its photon's code, so that it can't go on. Its
+// questions stay open, but nobody can answer them. The next claim ends that.
+type Parked struct {
+	Reason ParkedReason `json:"reason"`
+	// Detail says, for people, what doesn't fit.
+	Detail string `json:"detail"`
+	// Program is a digest of the program that the run doesn't fit; empty if it isn't known.
+	Program string `json:"program,omitempty"`
+}
+
+// Describe says in a sentence that the run is parked, and why.
+func (p *Parked) Describe() string { return "Parked: " + p.Detail }
+
+// ParkedReason is what about a run doesn't fit.
+type ParkedReason string
+
+// Reasons for parking a run.
+const (
+	ParkedChanged ParkedReason = "changed" // the code makes other calls than the log has
+	ParkedVersion ParkedReason = "version" // the photon has another version
+	ParkedMissing ParkedReason = "missing" // the program has no such photon
+	ParkedInput   ParkedReason = "input"   // the photon no longer accepts the arguments
+)
+
 // WithdrawReason is why a question was withdrawn.
 type WithdrawReason string
 

@@ -29,6 +29,7 @@ func TestEntriesRoundTrip(t *testing.T) {
 	checkRoundTrip(t, runlog.KindSampling, runlog.Sampling{AskSeq: 3, Call: 1, Approved: &runlog.Approval{Model: "m", Digest: "00", By: &ada, Surface: "browser"}})
 	checkRoundTrip(t, runlog.KindSampling, runlog.Sampling{AskSeq: 3, Call: 1, Text: "Hel"})
 	checkRoundTrip(t, runlog.KindSampling, runlog.Sampling{AskSeq: 3, Call: 1, Ended: &runlog.EndOfSampling{Error: "no", InputTokens: 2}})
+	checkRoundTrip(t, runlog.KindParked, runlog.Parked{Reason: runlog.ParkedMissing, Detail: "gone", Program: "00"})
 	checkRoundTrip(t, runlog.KindRepeated, runlog.Repeated{Key: "s"})
 	checkRoundTrip(t, runlog.KindWoken, runlog.Woken{SleepSeq: 3})
 	checkRoundTrip(t, runlog.KindWithdrawn, runlog.Withdrawn{AskSeq: 3, Reason: runlog.Unsupported, Error: "no forms"})

@@ -32,6 +32,7 @@ const (
 	KindSleeping  Kind = "sleeping"
 	KindWoken     Kind = "woken"
 	KindRepeated  Kind = "repeated"
+	KindParked    Kind = "parked"
 	KindAdopted   Kind = "adopted"
 	KindSampling  Kind = "sampling"
 	KindFinished  Kind = "finished"

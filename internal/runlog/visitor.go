@@ -13,6 +13,7 @@ type Visitor interface {
 	Sleeping(Entry, Sleeping) error
 	Woken(Entry, Woken) error
 	Repeated(Entry, Repeated) error
+	Parked(Entry, Parked) error
 	Adopted(Entry, Adopted) error
 	Sampling(Entry, Sampling) error
 	Finished(Entry, Finished) error
@@ -38,6 +39,7 @@ func (f Rest) Withdrawn(e Entry, _ Withdrawn) error { return f(e) }
 func (f Rest) Sleeping(e Entry, _ Sleeping) error   { return f(e) }
 func (f Rest) Woken(e Entry, _ Woken) error         { return f(e) }
 func (f Rest) Repeated(e Entry, _ Repeated) error   { return f(e) }
+func (f Rest) Parked(e Entry, _ Parked) error       { return f(e) }
 func (f Rest) Adopted(e Entry, _ Adopted) error     { return f(e) }
 func (f Rest) Sampling(e Entry, _ Sampling) error   { return f(e) }
 func (f Rest) Finished(e Entry, _ Finished) error   { return f(e) }
@@ -68,6 +70,7 @@ var kinds = []struct {
 	{KindSleeping, visitData(Visitor.Sleeping)},
 	{KindWoken, visitData(Visitor.Woken)},
 	{KindRepeated, visitData(Visitor.Repeated)},
+	{KindParked, visitData(Visitor.Parked)},
 	{KindAdopted, visitData(Visitor.Adopted)},
 	{KindSampling, visitData(Visitor.Sampling)},
 	{KindFinished, visitData(Visitor.Finished)},

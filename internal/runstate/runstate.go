@@ -51,6 +51,8 @@ type Run struct {
 	// Epoch and Program are those of the latest claim.
 	Epoch   int
 	Program string
+	// Parked says why the run can't go on; nil if it can.
+	Parked *runlog.Parked
 	// TimeSpent is how long the run had worked when that was recorded last.
 	TimeSpent time.Duration
 	// HasNewEvents reports whether the run has gone on since its last call: it has yielded
@@ -160,12 +162,13 @@ func (r *Run) Due() (first time.Time) {
 // IsAtRest reports whether nothing is to be done for the run until a question is settled, a
 // sleep ends or its turn comes, even if no process has its generator: a durable run waits,
 // sleeps or is queued, and has recorded nothing since that another attempt would have to
-// repeat. A run that has ended is at rest.
+// repeat. A run that has ended is at rest; one that is parked isn't, since another program may
+// let it go on.
 func (r *Run) IsAtRest() bool {
 	if r.State.Ended() {
 		return true
 	}
-	return r.Start.Durable && (r.Queued || r.State != Running && !r.HasNewEvents)
+	return r.Start.Durable && r.Parked == nil && (r.Queued || r.State != Running && !r.HasNewEvents)
 }
 
 // ErrCannotFollow is wrapped by the error for an entry that can't follow what the run was.
@@ -198,6 +201,8 @@ func (r *Run) Apply(e runlog.Entry) (Change, error) {
 // deriveState returns the state of a run that has not ended.
 func (r *Run) deriveState() State {
 	switch {
+	case r.Parked != nil:
+		return Parked
 	case len(r.Asks) > 0:
 		return Waiting
 	case len(r.Sleeps) > 0:
@@ -252,7 +257,12 @@ func (f *fold) Claimed(_ runlog.Entry, c runlog.Claimed) error {
 	if c.Epoch > f.Epoch {
 		f.Epoch, f.Superseded = c.Epoch, true
 	}
-	f.Program = c.Program
+	f.Program, f.Run.Parked = c.Program, nil
+	return nil
+}
+
+func (f *fold) Parked(_ runlog.Entry, p runlog.Parked) error {
+	f.Run.Parked = &p
 	return nil
 }
 
@@ -331,7 +341,7 @@ func (f *fold) Sampling(e runlog.Entry, s runlog.Sampling) error {
 func (f *fold) Finished(e runlog.Entry, end runlog.Finished) error {
 	f.State, f.EndedAt = State(end.Status), e.Time.Round(0)
 	f.Reason, f.Error = end.Reason(), outcome.TextForPeople(&end)
-	f.Sleeps, f.Attempts, f.Run.Queued, f.TimeSpent = nil, nil, false, time.Duration(end.TimeSpent)
+	f.Sleeps, f.Attempts, f.Run.Queued, f.Run.Parked, f.TimeSpent = nil, nil, false, nil, time.Duration(end.TimeSpent)
 	end.Result, end.Content, end.ResultPreview, end.Panic = nil, nil, "", ""
 	f.End = &end
 	return nil

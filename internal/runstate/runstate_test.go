@@ -22,6 +22,7 @@ var states = map[string]string{
 	"two questions, one of which is withdrawn at the end": "running running waiting waiting waiting running stopped",
 	"a model replies":                              "running running waiting waiting waiting waiting running unanswered",
 	"a step is repeated, then it sleeps":           "running running running running running running running sleeping running completed",
+	"it is parked, and goes on":                   "running running waiting parked waiting running completed",
 	"it waits for another run, and is interrupted": "running running running interrupted",
 	"it fails, with an entry of a later version":   "running running running failed",
 }

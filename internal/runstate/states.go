@@ -9,12 +9,13 @@ import (
 // State is the state of a run.
 type State string
 
-// The states of a run. Except in the first three, the run has ended. A run that hasn't started
+// The states of a run. Except in the first four, the run has ended. A run that hasn't started
 // has none.
 const (
 	Running     State = "running"
 	Waiting     State = "waiting"  // for an answer
 	Sleeping    State = "sleeping" // until a time
+	Parked      State = "parked"   // until a program comes that fits it
 	Completed   State = State(runlog.Completed)
 	Unanswered  State = State(runlog.Unanswered)
 	Failed      State = State(runlog.Failed)
@@ -23,10 +24,12 @@ const (
 )
 
 // States lists the states, in the order in which pages list them.
-var States = [...]State{Running, Waiting, Sleeping, Completed, Unanswered, Failed, Stopped, Interrupted}
+var States = [...]State{Running, Waiting, Sleeping, Parked, Completed, Unanswered, Failed, Stopped, Interrupted}
 
 // Ended reports whether a run in state s has ended.
-func (s State) Ended() bool { return s != Running && s != Waiting && s != Sleeping }
+func (s State) Ended() bool {
+	return s != Running && s != Waiting && s != Sleeping && s != Parked
+}
 
 // Transitions are the changes of state that entries of a kind can make. Entries of other
 // kinds change no state.
@@ -40,7 +43,9 @@ var Transitions = []struct {
 	{runlog.KindWithdrawn, []State{Waiting}, []State{Running, Sleeping}},
 	{runlog.KindSleeping, []State{Running}, []State{Sleeping}},
 	{runlog.KindWoken, []State{Sleeping}, []State{Running}},
-	{runlog.KindFinished, []State{Running, Waiting, Sleeping}, []State{Completed, Unanswered, Failed, Stopped, Interrupted}},
+	{runlog.KindParked, []State{Running, Waiting, Sleeping}, []State{Parked}},
+	{runlog.KindClaimed, []State{Parked}, []State{Running, Waiting, Sleeping}},
+	{runlog.KindFinished, []State{Running, Waiting, Sleeping, Parked}, []State{Completed, Unanswered, Failed, Stopped, Interrupted}},
 }
 
 // isPossible reports whether Transitions has a change of state.

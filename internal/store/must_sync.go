@@ -48,4 +48,5 @@ func (v *syncVisitor) Asked(runlog.Entry, runlog.Asked) error       { return nil
 func (v *syncVisitor) Sleeping(runlog.Entry, runlog.Sleeping) error { return nil }
 func (v *syncVisitor) Woken(runlog.Entry, runlog.Woken) error       { return nil }
 func (v *syncVisitor) Repeated(runlog.Entry, runlog.Repeated) error { return nil }
+func (v *syncVisitor) Parked(runlog.Entry, runlog.Parked) error     { return nil }
 func (v *syncVisitor) Event(runlog.Entry) error                     { return nil }

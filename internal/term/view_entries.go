@@ -39,6 +39,12 @@ func (v viewEntries) Repeated(_ runlog.Entry, r runlog.Repeated) error {
 	return nil
 }
 
+func (v viewEntries) Parked(_ runlog.Entry, p runlog.Parked) error {
+	v.view.commitStatus()
+	v.view.line(v.view.mark(generators.Warning) + " " + cleantext.Line(p.Describe()))
+	return nil
+}
+
 func (v viewEntries) Finished(_ runlog.Entry, f runlog.Finished) error {
 	v.view.commitStatus()
 	if f.Panic != "" && !v.view.OnlyQuestions {

@@ -148,6 +148,7 @@ func (h *History) Woken(_ runlog.Entry, w runlog.Woken) error {
 }
 
 func (h *History) Repeated(runlog.Entry, runlog.Repeated) error { return nil }
+func (h *History) Parked(runlog.Entry, runlog.Parked) error     { return nil }
 func (h *History) Adopted(runlog.Entry, runlog.Adopted) error   { return nil }
 func (h *History) Sampling(runlog.Entry, runlog.Sampling) error { return nil }
 func (h *History) Finished(runlog.Entry, runlog.Finished) error { return nil }

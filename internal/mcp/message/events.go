@@ -63,6 +63,9 @@ func (t *Translator) Notification(s *State, e runlog.Entry) ([]byte, error) {
 	case runlog.KindRepeated:
 		repeated, err := runlog.Decode[runlog.Repeated](e)
 		return t.LogMessage(generators.Notice, repeated.Describe(), string(e.Kind)), err
+	case runlog.KindParked:
+		parked, err := runlog.Decode[runlog.Parked](e)
+		return t.LogMessage(generators.Warning, parked.Describe(), string(e.Kind)), err
 	case runlog.KindQueued:
 		queued, err := runlog.Decode[runlog.Queued](e)
 		return t.statusOf(s, e, queued.Describe()), err

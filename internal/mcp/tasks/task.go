@@ -46,7 +46,7 @@ func newTask(info engine.Info) task {
 		Created: truncateTime(info.Started), Updated: truncateTime(info.StateChanged),
 	}
 	switch info.State {
-	case engine.Running, engine.Sleeping:
+	case engine.Running, engine.Sleeping, engine.Parked:
 		t.Status = statusWorking
 	case engine.Waiting:
 		t.Status, t.Message, t.Poll = statusInputRequired, waitingMessage(info), pollIntervalWaiting.Milliseconds()

@@ -36,7 +36,7 @@ func RandomEntry(r *rand.Rand, after uint64) runlog.Entry {
 		}
 		return runlog.NewEntry(runlog.KindStarted, s)
 	}
-	switch r.IntN(14) {
+	switch r.IntN(15) {
 	case 0:
 		return runlog.NewEntry(runlog.KindQueued, runlog.Queued{Key: "k"})
 	case 1:
@@ -63,6 +63,8 @@ func RandomEntry(r *rand.Rand, after uint64) runlog.Entry {
 	case 11:
 		return runlog.NewEntry(runlog.KindRepeated, runlog.Repeated{Key: "s"})
 	case 12:
+		return runlog.NewEntry(runlog.KindParked, runlog.Parked{Reason: runlog.ParkedChanged, Detail: "d\x00", Program: "p"})
+	case 13:
 		if r.IntN(3) == 0 {
 			f := runlog.Finished{Status: statuses[r.IntN(len(statuses))], Result: json.RawMessage(`"r"`), Error: "e\x00\xff"}
 			if f.Status == runlog.Unanswered {

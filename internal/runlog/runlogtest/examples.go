@@ -63,6 +63,11 @@ func Examples() []Example {
 			runlog.NewEntry(runlog.KindSleeping, runlog.Sleeping{Key: "night", Until: exampleTime.Add(time.Hour)}),
 			runlog.NewEntry(runlog.KindWoken, runlog.Woken{SleepSeq: 8}), completed,
 		}},
+		{"it is parked, and goes on", []runlog.Entry{
+			started(runlog.Started{Durable: true}), claimed(1), asked("who", question),
+			runlog.NewEntry(runlog.KindParked, runlog.Parked{Reason: runlog.ParkedChanged, Detail: "It asked \"who\".", Program: "01"}),
+			claimed(2), runlog.NewEntry(runlog.KindAnswered, runlog.Answered{AskSeq: 3, Answer: answered.Answer, Surface: "browser", Caller: &ada, Shown: "00"}), completed,
+		}},
 		{"it waits for another run, and is interrupted", []runlog.Entry{
 			started(runlog.Started{Exclusive: "prod"}), runlog.NewEntry(runlog.KindQueued, runlog.Queued{Key: "prod"}), claimed(1),
 			runlog.NewEntry(runlog.KindFinished, runlog.Finished{Status: runlog.Interrupted, Error: "Beam was restarted while this was running"}),

@@ -71,6 +71,7 @@ var statuses = []struct {
 	{engine.ErrRunInUse, http.StatusConflict},
 	{engine.ErrDeletionPaused, http.StatusConflict},
 	{engine.ErrSettled, http.StatusConflict},
+	{engine.ErrParked, http.StatusConflict},
 	{engine.ErrSamplingChanged, http.StatusConflict},
 	{sampling.ErrNoReply, http.StatusConflict},
 	{sampling.ErrNotReplying, http.StatusConflict},

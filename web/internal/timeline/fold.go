@@ -81,6 +81,7 @@ func (f *fold) leaveQueue(at time.Time) *Item {
 // Claimed shows that a run was resumed. The first claim only shows if the run has
 // waited for it.
 func (f *fold) Claimed(e runlog.Entry, d runlog.Claimed) error {
+	f.setParked(nil)
 	if i := f.leaveQueue(e.Time); i != nil {
 		f.Item, f.StateChanged = i, true
 	} else if d.Epoch > 1 {
@@ -118,6 +119,26 @@ func (f *fold) Repeated(e runlog.Entry, d runlog.Repeated) error {
 	f.addStatus(e, generators.Debug, d.Describe())
 	f.Superseded = d.Ordinals()
 	return nil
+}
+
+// Parked shows why the run can't go on.
+func (f *fold) Parked(e runlog.Entry, d runlog.Parked) error {
+	f.addStatus(e, generators.Warning, d.Describe())
+	f.setParked(&d)
+	return nil
+}
+
+// setParked sets why the run can't go on, or nil if it can, and who may answer its questions then.
+func (f *fold) setParked(p *runlog.Parked) {
+	if p == nil && f.parked == nil {
+		return
+	}
+	f.parked = p
+	for _, a := range f.Open {
+		f.restrict(a)
+	}
+	f.updateState()
+	f.AsksChanged = len(f.Open) > 0
 }
 
 // Sleeping shows a sleep as the status in effect.
@@ -193,6 +214,8 @@ func (f *fold) updateState() {
 	switch {
 	case f.State.Ended():
 		state = f.State
+	case f.parked != nil:
+		state = engine.Parked
 	case len(f.Open) > 0:
 		state = engine.Waiting
 	case len(f.sleeping) > 0:

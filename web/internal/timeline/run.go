@@ -55,6 +55,7 @@ type Run struct {
 	openAsks   map[uint64]*Item // open questions by ordinal
 	openStatus *Item            // the status still in effect; nil if none is
 	sleeping   map[uint64]sleep // sleeps in progress by ordinal
+	parked     *runlog.Parked   // why the run can't go on; nil if it can
 	queued     *Item            // says for what the run waits before it begins; nil if it doesn't wait
 }
 
@@ -115,7 +116,7 @@ func (r *Run) Ask(id string) *Ask {
 
 // restrict sets who may answer a question, and whether the viewer may not.
 func (r *Run) restrict(a *Ask) {
-	a.For, a.Excluded = "", false
+	a.For, a.Excluded, a.OpenAsk.Unanswerable, a.Parked = "", false, false, nil
 	switch who := audience.Of(a.Question); {
 	case who != nil:
 		a.For, a.Excluded = who.String(), !who.Admits(r.Viewer, audience.Starter(r.startedBy), true)
@@ -123,6 +124,7 @@ func (r *Run) restrict(a *Ask) {
 	case audience.ReservesForOwner(a.Question, r.Viewer, r.Owner):
 		a.For, a.Excluded = callers.Describe(r.Owner.ID, r.Owner.Name), true
 	}
+	a.OpenAsk.SetParked(r.parked)
 }
 
 // UpdateAudiences finds out anew whether somebody may answer the open questions, and returns

@@ -1,0 +1,149 @@
+package replay
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/engine/mask"
+	"github.com/photon-beam/beam/internal/recordedvalue"
+	"github.com/photon-beam/beam/internal/runstate"
+)
+
+// RehearsalTime bounds a rehearsal.
+const RehearsalTime = time.Second
+
+// A Rehearsal runs a generator up to where its log ends: it gives it the recorded replies, runs
+// no step, and records nothing. Code outside of steps runs, as in every replay.
+type Rehearsal struct {
+	History   *History
+	Generator *generators.Run
+	// Secrets returns the secrets of the answers that were given so far.
+	Secrets func() mask.Secrets
+	// Attempts are those of steps without an outcome, by the steps' keys.
+	Attempts map[string]*runstate.Attempt
+
+	held  map[string]bool // the goroutines that stand before a step
+	fails error           // how the generator has ended, or differs
+}
+
+// Run returns how the generator differs from the log: a [*DiffersError], or nil if it makes all
+// recorded calls again. It reports false if that wasn't found out in time, or can't be without
+// running a step.
+func (r *Rehearsal) Run(ctx context.Context) (differs error, decided bool) {
+	r.held = make(map[string]bool)
+	r.Generator.SetRecordedKeys(slices.AppendSeq(r.History.Keys(), maps.Keys(r.Attempts)), r.findKey)
+	ctx, cancel := context.WithTimeout(ctx, RehearsalTime)
+	defer cancel()
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for e, err := range r.Generator.All {
+			if !r.handle(e, err) {
+				return
+			}
+		}
+	}()
+	select {
+	case <-done:
+	case <-ctx.Done():
+		r.Generator.Stop(generators.ErrSuspended) // it may take as long as it likes to return
+		return nil, false
+	}
+	if errors.As(r.fails, new(*DiffersError)) {
+		return r.fails, true
+	}
+	return nil, r.History.IsDone()
+}
+
+// handle handles what the generator yields. It returns false if that decides.
+func (r *Rehearsal) handle(e generators.Event, err error) bool {
+	if c, ok := e.(*generators.Call); ok {
+		return !r.History.IsDone() && r.handleCall(c)
+	}
+	if _, ok := e.(*generators.Result); ok || err != nil {
+		r.end(err)
+		return false
+	}
+	return !r.History.IsDone()
+}
+
+// handleCall replies to a call as the log has it.
+func (r *Rehearsal) handleCall(c *generators.Call) bool {
+	goroutine := r.Generator.Goroutine()
+	if r.held[goroutine] {
+		c.Settle(generators.Reply{Err: generators.ErrSuspended})
+		return true
+	}
+	past, err := r.History.Take(c, r.Secrets(), goroutine)
+	switch {
+	case err != nil:
+		r.fails = err
+		return false
+	case past == nil && c.Kind == generators.StepKind:
+		r.held[goroutine] = true
+		c.Settle(generators.Reply{Err: generators.ErrSuspended})
+	case past != nil:
+		if reply, ok := past.Reply(c.Key); ok {
+			c.Settle(reply)
+		} else {
+			return !r.History.IsDone()
+		}
+	}
+	return true
+}
+
+// end notes that the generator has returned, with an error if it isn't nil.
+func (r *Rehearsal) end(err error) {
+	if u, ok := errors.AsType[*recordedvalue.Error](err); ok {
+		r.fails = ToolChangedErrorf("%v", u)
+	} else if len(r.held) == 0 && !r.Generator.Concurrent() {
+		r.fails = r.History.CheckAllReplayed()
+	}
+}
+
+// findKey returns the unique key of the recorded call that a goroutine makes now with a key; see
+// [generators.Run.SetRecordedKeys].
+func (r *Rehearsal) findKey(goroutine, given string) string {
+	secrets := r.Secrets()
+	for _, g := range []string{given, secrets.Key(given)} {
+		if key := r.History.FindKey(goroutine, g, r.Attempts); key != "" {
+			return given + strings.TrimPrefix(key, g)
+		}
+	}
+	return ""
+}
+
+// CheckedRuns has the runs that were found to fit this program, or not, and the epochs of their
+// latest claims: what is recorded until the next claim changes nothing. The methods may be called
+// from several goroutines.
+type CheckedRuns struct {
+	mu     sync.Mutex
+	epochs map[string]int // by the runs' ids
+}
+
+// maxChecked bounds CheckedRuns. A run that was forgotten is checked again.
+const maxChecked = 100_000
+
+// Add adds a run, with the epoch of its latest claim.
+func (c *CheckedRuns) Add(run string, epoch int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.epochs == nil || len(c.epochs) >= maxChecked {
+		c.epochs = make(map[string]int)
+	}
+	c.epochs[run] = epoch
+}
+
+// Has reports whether a run was found to fit or not, with its latest claim.
+func (c *CheckedRuns) Has(run string, epoch int) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	checked, ok := c.epochs[run]
+	return ok && checked == epoch
+}
