@@ -81,8 +81,10 @@ func (c *AppFlags) RedirectDir() string {
 	return dir
 }
 
-// Config returns the configuration that the flags select.
+// Config returns the configuration that the flags select. A terminal shows how far the folder's
+// migration has come.
 func (c *AppFlags) Config(p *Program, folder *datafolder.Folder, logger *slog.Logger) app.Config {
+	folder.Progress = p.CopyProgress()
 	return app.Config{
 		Program:       p.Name,
 		Command:       p.Command,
