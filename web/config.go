@@ -70,10 +70,8 @@ type Config struct {
 	// SignInCommand is the command that prints a sign-in address, for the sign-in page;
 	// empty if there is none.
 	SignInCommand string
-	// SignInAttempts is how many wrong credentials an address may present before it has to
-	// wait; zero means the default. The address of a request that comes from one of the
-	// TrustedProxies is the one that the proxy says.
-	SignInAttempts int
+	// TrustedProxies say which address a request comes from that one of them sends, for those
+	// who present wrong credentials.
 	TrustedProxies []netip.Prefix
 	// Streams bounds the streams of callers; nil is a budget with the default limit.
 	Streams *budget.Budget

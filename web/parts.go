@@ -143,7 +143,7 @@ func newCallers(c *Config) (*access.Callers, *access.Trail) {
 		Keys: c.Keys, Token: c.Token, Users: usersOrNil(c.Users), Persons: c.OpenID != nil, Required: who.RequiresSignIn(), Site: c.Site,
 	})
 	known := access.NewCallers(who, sessions, &access.Attempts{
-		Throttle: signin.New(c.SignInAttempts, c.Logger), TrustedProxies: c.TrustedProxies, Users: c.Users, Codes: identity.NewSignInCodes(), Token: sessions.Token(),
+		Throttle: signin.New(c.Logger), TrustedProxies: c.TrustedProxies, Users: c.Users, Codes: identity.NewSignInCodes(), Token: sessions.Token(),
 	})
 	trail := &access.Trail{Log: c.Audit, TrustedProxies: c.TrustedProxies}
 	if c.Users != nil {

@@ -47,7 +47,7 @@ func checkGuessedTokens(t *testing.T) {
 		}
 		r.Body.Close()
 	}
-	if checked != signin.DefaultAttempts {
+	if checked != signin.MaxAttempts {
 		t.Errorf("%d of 1,000 guesses were checked", checked)
 	}
 	if n := strings.Count(log.String(), "a wrong credential was presented"); n != checked || strings.Contains(log.String(), "guess-") {
@@ -72,7 +72,7 @@ func checkGuessedUserTokens(t *testing.T) {
 			statuses[r.StatusCode]++
 			r.Body.Close()
 		}
-		if statuses[http.StatusUnauthorized] != signin.DefaultAttempts || statuses[http.StatusTooManyRequests] != 30-signin.DefaultAttempts {
+		if statuses[http.StatusUnauthorized] != signin.MaxAttempts || statuses[http.StatusTooManyRequests] != 30-signin.MaxAttempts {
 			t.Errorf("%s: the statuses are %v", from, statuses)
 		}
 		m.auditedWhile(`"address":"`+from+`","by":"token","reason":"too many wrong`, func() {

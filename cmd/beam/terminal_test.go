@@ -111,6 +111,28 @@ func TestStatusLineInATerminal(t *testing.T) {
 	s.waitFor(`Stopped`)
 }
 
+// Copying the runs of an earlier version has a bar, which is gone in the end: in the command for
+// that, and in the first start.
+func TestMigrationInATerminal(t *testing.T) {
+	for command, end := range map[string]string{"migrate": "are those of this version", "serve --addr 127.0.0.1:0": "Beam listens"} {
+		dir := t.TempDir()
+		data := filepath.Join(dir, "data")
+		programtest.UnpackArchive(t, "../../internal/durability/testdata/c2c56c6/stopped.tar.gz", data)
+		if err := os.Chmod(data, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		s := newScreen(t, 120, 40, dir)
+		written := s.record()
+		s.enter("beam " + command + " --data data")
+		s.waitFor(end)
+		s.expectNot(`Copying runs`)
+		if !regexp.MustCompile(`Copying runs █*.?░* +\d+%`).MatchString(written()) {
+			t.Errorf("%s shows no bar:\n%s", command, written())
+		}
+		s.press("C-c")
+	}
+}
+
 // For screen readers, nothing is redrawn, and questions are asked line by line.
 func TestPlainTerminal(t *testing.T) {
 	s := newScreen(t, 80, 40, t.TempDir())

@@ -72,9 +72,8 @@ type Config struct {
 
 	ConfigureMCP func(*server.MCPServer) // adds to mcp-go's server before it serves; may be nil
 
-	AllowedHosts   []string // host names that requests may use, besides localhost
-	SignInAttempts int      // wrong credentials of an address before it has to wait; zero means the default
-	Token          string   // the token that requests must present; empty for none
+	AllowedHosts []string // host names that requests may use, besides localhost
+	Token        string   // the token that requests must present; empty for none
 
 	AllowedOrigins []string      // origins of other sites whose pages may be MCP clients
 	OAuth          *oauth.Config // whose access tokens MCP clients present; nil if they have none
@@ -279,7 +278,7 @@ func (a *App) newSurfaces(c Config) (err error) {
 	}
 	site := web.Config{
 		Version: Version(),
-		Streams: a.streams, SignInAttempts: c.SignInAttempts, Engine: a.engine, Photons: c.Photons, Keys: a.keys, Sampling: a.models, MCP: a.mcp, Metrics: a.metrics.Handler(),
+		Streams: a.streams, Engine: a.engine, Photons: c.Photons, Keys: a.keys, Sampling: a.models, MCP: a.mcp, Metrics: a.metrics.Handler(),
 		Upstreams: a.upstreams, SignInCommand: c.signInCommand(), Site: c.Site, Hosts: c.AllowedHosts, Token: c.Token, Identify: c.Identify, Logger: c.Logger,
 	}
 	site.AllowedOrigins = c.AllowedOrigins

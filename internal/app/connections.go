@@ -9,9 +9,8 @@ import (
 	"time"
 )
 
-// DefaultMaxConnections is how many connections are served at once, unless fewer files can
-// be open.
-const DefaultMaxConnections = 8_192
+// mostConnections is how many connections are served at once, unless fewer files can be open.
+const mostConnections = 8_192
 
 // Descriptors that connections don't get: reservedFiles are for the log, the files of the
 // data folder, upstreams and other processes. Each connection may also need one for a file
@@ -22,14 +21,14 @@ const (
 	minConnections     = 4
 )
 
-// maxConnections returns how many connections can be served at once if files can be open,
-// or wanted, if that is less. If it isn't known how many can be open, files is 0.
-func maxConnections(wanted int, files uint64) int {
+// maxConnections returns how many connections are served at once if files can be open; 0 means
+// that it isn't known how many can.
+func maxConnections(files uint64) int {
 	if files == 0 {
-		return wanted
+		return mostConnections
 	}
 	possible := (int64(min(files, 1<<32)) - reservedFiles) / filesPerConnection
-	return int(max(min(int64(wanted), possible), minConnections))
+	return int(max(min(mostConnections, possible), minConnections))
 }
 
 // Beyond the limit, connections are accepted only to refuse them, refusersAtOnce at a time:

@@ -52,9 +52,8 @@ func (a *App) newHTTPServer() *http.Server {
 
 // ServeOptions say how [App.Serve] serves.
 type ServeOptions struct {
-	Certificate    *Certificate  // nil serves without TLS
-	MaxConnections int           // at once; fewer if that many files can't be open
-	Drain          time.Duration // how long active runs may continue
+	Certificate *Certificate  // nil serves without TLS
+	Drain       time.Duration // how long active runs may continue
 }
 
 // Serve serves the pages on l until ctx ends. Then it drains and closes the app, as
@@ -94,8 +93,8 @@ func (a *App) Serve(ctx context.Context, l net.Listener, o ServeOptions) error {
 
 // limitConnections returns a listener that accepts as many connections as can be served.
 func (a *App) limitConnections(l net.Listener, server *http.Server, o ServeOptions) net.Listener {
-	n := maxConnections(o.MaxConnections, maxOpenFiles())
-	if n < o.MaxConnections {
+	n := maxConnections(maxOpenFiles())
+	if n < mostConnections {
 		a.logger.Warn("fewer connections are served, because few files can be open", "connections", n, "files", maxOpenFiles())
 	}
 	limited := &limitedListener{

@@ -172,7 +172,7 @@ func (p *process) parse(args []string, photons []*generators.Photon) (_ *kong.Co
 	var c commandLine
 	parser, err := kong.New(&c, kong.Name(p.Name), kong.DefaultEnvars("BEAM"),
 		kong.Vars{"version": p.Name + " " + app.Version(), "program": p.Name, "clients": strings.Join(connect.Names(), ", ")}, kong.Writers(p.Stdout, p.Stderr), kong.Exit(func(int) { panic(errHelpShown) }),
-		kong.ConfigureHelp(kong.HelpOptions{WrapUpperBound: 100}), kong.ExplicitGroups(commandGroups), kong.Help(p.printHelp))
+		kong.ConfigureHelp(command.HelpOptions), kong.ExplicitGroups(commandGroups), kong.Help(p.printHelp))
 	if err != nil {
 		return nil, err
 	}

@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"github.com/alecthomas/kong"
+
+	"github.com/photon-beam/beam/internal/cli/command"
 )
 
 // commandGroups are the purposes of commands, in the order in which --help lists them. A
@@ -30,6 +32,7 @@ Times: 90s, 15m, 12h, 7d, 2w. Sizes: 500MB. Exit status: 1 failure, 2 misuse.
 // printHelp prints the manual of one command, or the list of all.
 func (p *process) printHelp(options kong.HelpOptions, ctx *kong.Context) error {
 	if c := ctx.Selected(); c != nil && len(ctx.Args) > 0 && topCommand(c).Name == ctx.Args[0] {
+		command.HideRareFlags(c)
 		return kong.DefaultHelpPrinter(options, ctx)
 	}
 	var b strings.Builder

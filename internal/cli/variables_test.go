@@ -26,10 +26,10 @@ func TestSharedVariables(t *testing.T) {
 		"BEAM_JSON": "output is JSON", "BEAM_VERBOSE": "output has log lines of level debug", "BEAM_QUIET": "output has no events",
 		"BEAM_PLAIN": "a terminal is written to in lines", "BEAM_NO_INPUT": "nobody is asked in the terminal",
 	}
-	for _, prefix := range []string{"LOG", "KEEP", "ELICITATION", "ASK", "WORKING", "STREAMS", "UPLOADS", "DISK"} {
+	for _, prefix := range []string{"LOG", "KEEP", "ELICITATION", "ASK", "WORKING", "DISK"} {
 		oneMeaning["BEAM_"+prefix+"_"] = "a setting of whatever runs photons"
 	}
-	for _, name := range []string{"APPS_DESTRUCTIVE", "TRACES", "SYNC", "EVICT_AFTER", "MAX_RESIDENT"} {
+	for _, name := range []string{"APPS_DESTRUCTIVE", "TRACES", "SYNC", "EVICT_AFTER"} {
 		oneMeaning["BEAM_"+name] = "a setting of whatever runs photons"
 	}
 	p := &process{&command.Program{}}

@@ -24,18 +24,19 @@ var (
 	_ source = (*store.Salvage)(nil)
 )
 
-// copyRuns copies appends to a store, and logs from time to time how much is done. choose returns
-// how many of an append's entries are copied.
-func copyRuns(ctx context.Context, s *store.Store, from source, logger *slog.Logger, choose func(runlog.AppendedEntries) int) error {
-	told, done := time.Now(), 0
+// copyRuns copies appends to a store. choose returns how many of an append's entries are copied.
+func (f *lockedFolder) copyRuns(ctx context.Context, s *store.Store, from source, logger *slog.Logger, choose func(runlog.AppendedEntries) int) error {
+	progress, done, total := f.Progress, 0, from.Count()
+	if progress == nil {
+		progress = logProgress(logger)
+	}
+	defer func() { progress(total, total) }()
 	for a, err := range from.Scan(ctx) {
 		if err != nil {
 			return err
 		}
-		if done++; time.Since(told) > 2*time.Second {
-			told = time.Now()
-			logger.Info("copying the runs", "done", fmt.Sprintf("%d %%", min(99, 100*done/max(1, from.Count()))))
-		}
+		progress(done, total)
+		done++
 		if a.Entries = a.Entries[:choose(a)]; len(a.Entries) == 0 {
 			continue
 		}
@@ -44,6 +45,17 @@ func copyRuns(ctx context.Context, s *store.Store, from source, logger *slog.Log
 		}
 	}
 	return nil
+}
+
+// logProgress returns a function that logs from time to time how much is done.
+func logProgress(logger *slog.Logger) Progress {
+	told := time.Now()
+	return func(done, total int) {
+		if time.Since(told) > 2*time.Second && done < total {
+			told = time.Now()
+			logger.Info("copying the runs", "done", fmt.Sprintf("%d %%", 100*done/total))
+		}
+	}
 }
 
 // appendOld appends what was done before. Runs of earlier versions may have the same idempotency

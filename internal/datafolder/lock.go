@@ -24,7 +24,12 @@ type lockedFolder struct {
 	lock *flock.Flock
 	// Blobs has the files of runs. It is nil until openBlobs is called.
 	Blobs *blob.Store
+	// Progress is told how far copying runs has come. Nil logs it from time to time.
+	Progress Progress
 }
+
+// Progress is told how much of some work is done; at last, and also if it fails, that all is.
+type Progress func(done, total int)
 
 // lock makes this process the owner of a folder, which is made if it doesn't exist.
 func lock(dir string) (*lockedFolder, error) {

@@ -53,7 +53,7 @@ func (m *migration) run(ctx context.Context) error {
 	}
 	m.logger.Info("copying the runs of an earlier version", "runs", old.Report().Runs, "appends", old.Count())
 	err = m.replaceLog(ctx, func(s *store.Store) error {
-		return copyRuns(ctx, s, old, m.logger, func(a runlog.AppendedEntries) int {
+		return m.copyRuns(ctx, s, old, m.logger, func(a runlog.AppendedEntries) int {
 			m.reach("an append is read")
 			return len(a.Entries)
 		})
@@ -102,12 +102,13 @@ func (m *migration) replaceLog(ctx context.Context, fill func(*store.Store) erro
 
 // Migrate copies the runs of an earlier version, as the next start would. It does nothing if that
 // is done. The error wraps [fs.ErrNotExist] if there is no folder, and [ErrInUse] if a process
-// owns it.
-func Migrate(ctx context.Context, dir string, logger *slog.Logger) error {
+// owns it. A nil progress logs how far it has come.
+func Migrate(ctx context.Context, dir string, logger *slog.Logger, progress Progress) error {
 	f, err := lockUnchecked(dir)
 	if err != nil {
 		return err
 	}
+	f.Progress = progress
 	m := migration{f, logger}
 	return errors.Join(adviseRepair(m.run(ctx)), f.unlock())
 }

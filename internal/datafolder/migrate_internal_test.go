@@ -252,7 +252,7 @@ func TestMigrationKilled(t *testing.T) {
 
 func mustMigrate(t *testing.T, dir string) {
 	t.Helper()
-	if err := Migrate(t.Context(), dir, slog.New(slog.DiscardHandler)); err != nil {
+	if err := Migrate(t.Context(), dir, slog.New(slog.DiscardHandler), nil); err != nil {
 		t.Fatal(err)
 	}
 }

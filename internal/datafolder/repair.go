@@ -40,12 +40,13 @@ type RepairReport struct {
 // of what is damaged, which it moves aside. A run of which something is missing is kept up to
 // there, and ends as failed. Unless apply is set, Repair only says what would be lost. The error
 // wraps [fs.ErrNotExist] if there are no runs, [ErrInUse] if a process owns the folder, and
-// [runlog.ErrCorrupt] if nothing can be read.
-func Repair(ctx context.Context, dir string, apply bool, logger *slog.Logger) (RepairReport, error) {
+// [runlog.ErrCorrupt] if nothing can be read. A nil progress logs how far it has come.
+func Repair(ctx context.Context, dir string, apply bool, logger *slog.Logger, progress Progress) (RepairReport, error) {
 	f, err := lockUnchecked(dir)
 	if err != nil {
 		return RepairReport{}, err
 	}
+	f.Progress = progress
 	r := newRepairer(f, logger)
 	err = r.repair(ctx, apply)
 	return r.RepairReport, errors.Join(err, os.RemoveAll(f.path(salvageFolder)), os.RemoveAll(f.path(newStoreFolder)), f.unlock())
@@ -175,7 +176,7 @@ func (r *repairer) repairOldLog(ctx context.Context, apply bool) error {
 // store.
 func (r *repairer) fill(ctx context.Context, s *store.Store, from source) error {
 	cut := make(map[string]bool)
-	err := copyRuns(ctx, s, from, r.logger, func(a runlog.AppendedEntries) int {
+	err := r.copyRuns(ctx, s, from, r.logger, func(a runlog.AppendedEntries) int {
 		if cut[a.Run] {
 			return 0
 		}

@@ -24,7 +24,7 @@ import (
 
 func repair(t *testing.T, dir string, apply bool) RepairReport {
 	t.Helper()
-	r, err := Repair(t.Context(), dir, apply, slog.New(slog.DiscardHandler))
+	r, err := Repair(t.Context(), dir, apply, slog.New(slog.DiscardHandler), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -112,7 +112,7 @@ func TestRepairIntact(t *testing.T) {
 			t.Errorf("%s: the folder was\n%v\nand is\n%v", name, before, after)
 		}
 	}
-	if _, err := Repair(t.Context(), filepath.Join(t.TempDir(), "none"), true, slog.New(slog.DiscardHandler)); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := Repair(t.Context(), filepath.Join(t.TempDir(), "none"), true, slog.New(slog.DiscardHandler), nil); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("no folder: %v", err)
 	}
 }
@@ -220,7 +220,7 @@ func TestRepairOldLog(t *testing.T) {
 		return rowsOf(t, whole)
 	}()
 	change(t, filepath.Join(dir, "log/jetstream/$G/streams/runs/msgs/1.blk"), func(raw []byte) []byte { return raw[:len(raw)*2/3] })
-	err := Migrate(t.Context(), dir, slog.New(slog.DiscardHandler))
+	err := Migrate(t.Context(), dir, slog.New(slog.DiscardHandler), nil)
 	if !errors.Is(err, runlog.ErrCorrupt) || !strings.Contains(err.Error(), "1.blk") || !strings.Contains(err.Error(), "repair") {
 		t.Errorf("migrating says %v", err)
 	}
@@ -314,7 +314,7 @@ func TestRunsGone(t *testing.T) {
 	}
 	for name, do := range map[string]func() error{
 		"check":  func() error { _, err := Check(t.Context(), dir); return err },
-		"repair": func() error { _, err := Repair(t.Context(), dir, true, slog.New(slog.DiscardHandler)); return err },
+		"repair": func() error { _, err := Repair(t.Context(), dir, true, slog.New(slog.DiscardHandler), nil); return err },
 	} {
 		if err := do(); !errors.Is(err, runlog.ErrCorrupt) || !strings.Contains(err.Error(), "mount") {
 			t.Errorf("%s says %v", name, err)

@@ -10,9 +10,9 @@ import (
 	"time"
 )
 
-// DefaultAttempts is how many wrong credentials an address may present before it has to
-// wait, by default.
-const DefaultAttempts = 10
+// MaxAttempts is how many wrong credentials an address may present before it has to
+// wait.
+const MaxAttempts = 10
 
 // The bounds of the wait, which doubles with each further wrong credential, and how long an
 // address must have presented none until its failures are forgotten.
@@ -43,8 +43,7 @@ func (e *TooManyError) Error() string {
 // locked out by others with the same address. Its methods may be called from several
 // goroutines.
 type Throttle struct {
-	attempts int
-	logger   *slog.Logger
+	logger *slog.Logger
 
 	mu        sync.Mutex
 	byAddress map[netip.Prefix]*record
@@ -66,13 +65,9 @@ type record struct {
 // Counts are the wrong credentials, and the attempts that were refused unseen.
 type Counts struct{ Wrong, Refused int64 }
 
-// New returns a throttle that lets an address present attempts wrong credentials before it
-// has to wait; zero means [DefaultAttempts].
-func New(attempts int, logger *slog.Logger) *Throttle {
-	if attempts <= 0 {
-		attempts = DefaultAttempts
-	}
-	return &Throttle{attempts: attempts, logger: logger, byAddress: make(map[netip.Prefix]*record), known: make(map[[sha256.Size]byte]struct{})}
+// New returns a throttle.
+func New(logger *slog.Logger) *Throttle {
+	return &Throttle{logger: logger, byAddress: make(map[netip.Prefix]*record), known: make(map[[sha256.Size]byte]struct{})}
 }
 
 // Attempt calls check, which reports whether a credential from an address is right, unless
@@ -109,7 +104,7 @@ func (t *Throttle) begin(from netip.Addr, key [sha256.Size]byte) (known bool, er
 	}
 	r := t.record(network(from), now)
 	wait := r.blockedUntil.Sub(now)
-	if r.pending > 0 && r.failures+r.pending >= t.attempts {
+	if r.pending > 0 && r.failures+r.pending >= MaxAttempts {
 		wait = max(wait, minWait)
 	}
 	if wait > 0 {
@@ -146,7 +141,7 @@ func (t *Throttle) end(from netip.Addr, key [sha256.Size]byte, right bool) {
 	r.failures++
 	r.last = now
 	wait := time.Duration(0)
-	if over := r.failures - t.attempts; over >= 0 {
+	if over := r.failures - MaxAttempts; over >= 0 {
 		wait = min(minWait<<min(over, 10), maxWait)
 		r.blockedUntil = now.Add(wait)
 	}

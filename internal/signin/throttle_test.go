@@ -27,7 +27,7 @@ func guess(t *Throttle, from netip.Addr, n int) (checked int) {
 func TestGuessesAreSlowedDown(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var log bytes.Buffer
-		throttle := New(10, slog.New(slog.NewTextHandler(&log, nil)))
+		throttle := New(slog.New(slog.NewTextHandler(&log, nil)))
 		right := func() bool { return true }
 		if err := throttle.Attempt(ada, "right", right); err != nil {
 			t.Fatal(err)
@@ -63,7 +63,7 @@ func TestGuessesAreSlowedDown(t *testing.T) {
 // TestManyGuessesAtOnce checks that guesses which are checked at the same time count.
 func TestManyGuessesAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		throttle, checked := New(10, slog.New(slog.DiscardHandler)), 0
+		throttle, checked := New(slog.New(slog.DiscardHandler)), 0
 		var mu sync.Mutex
 		for i := range 1000 {
 			go throttle.Attempt(ada, fmt.Sprint(i), func() bool {
@@ -84,7 +84,7 @@ func TestManyGuessesAtOnce(t *testing.T) {
 
 func TestManyAddresses(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		throttle := New(10, slog.New(slog.DiscardHandler))
+		throttle := New(slog.New(slog.DiscardHandler))
 		checked := 0
 		for i := range 100_000 {
 			checked += guess(throttle, netip.AddrFrom4([4]byte{10, byte(i >> 16), byte(i >> 8), byte(i)}), 1)
@@ -100,7 +100,7 @@ func TestManyAddresses(t *testing.T) {
 }
 
 func TestNetworksOfIPv6CountAsOne(t *testing.T) {
-	throttle := New(10, slog.New(slog.DiscardHandler))
+	throttle := New(slog.New(slog.DiscardHandler))
 	checked := 0
 	for i := range 100 {
 		checked += guess(throttle, netip.MustParseAddr(fmt.Sprintf("2001:db8::%x", i+1)), 1)

@@ -62,13 +62,10 @@ func (v *fieldValues) form() *huh.Form {
 		return v.sampleForm()
 	}
 	var fields []huh.Field
-	switch q := v.question; q.Kind {
-	case ask.KindURL:
-		fields = append(fields, v.urlField())
-	case ask.KindFile:
-		fields = append(fields, v.fileField())
-	default:
-		for i := range q.Fields {
+	if control := v.question.does().control; control != nil {
+		fields = append(fields, control(v))
+	} else {
+		for i := range v.question.Fields {
 			fields = append(fields, v.field(i))
 		}
 	}
@@ -99,7 +96,7 @@ func (v *fieldValues) consentField(yes, no string) *huh.Select[string] {
 
 // urlField returns a field for the consent to open an address, which can't be opened here: the
 // person says whether it was.
-func (v *fieldValues) urlField() *huh.Select[string] {
+func (v *fieldValues) urlField() huh.Field {
 	v.consent = ""
 	opened, unopened := "I have opened it, and agree", "I haven't opened it; continue anyway"
 	if v.question.UntilDone {
@@ -233,7 +230,7 @@ func (v *fieldValues) describe(i int, description string) string {
 // check returns what is wrong with the value of a field.
 func (v *fieldValues) check(i int) error {
 	f := v.question.Fields[i]
-	if v.question.Kind == ask.KindRoots || v.question.Kind == ask.KindSample {
+	if v.question.does().lenient {
 		if f.Required && strings.TrimSpace(v.texts[i]) == "" {
 			return errors.New("is required")
 		}
@@ -281,8 +278,8 @@ func (v *fieldValues) answer() (runs.Answer, error) {
 		}
 	}
 	switch q := v.question; {
-	case q.Kind == ask.KindFile:
-		return runs.Answer{Action: ask.Accept, Files: v.paths()}, nil
+	case q.does().files:
+		return filesAnswer(v.paths())
 	case len(q.Fields) == 0 && v.consent != consentYes && v.consent != consentUnopened:
 		return runs.Answer{Action: ask.Decline}, nil
 	case len(q.Fields) == 0:

@@ -1,10 +1,6 @@
 package term
 
-import (
-	"time"
-
-	"github.com/photon-beam/beam/ask"
-)
+import "time"
 
 // tooEarly tells a person that keys were not taken.
 const tooEarly = "Typed too early, so it was not taken: what you typed before you could read this."
@@ -13,7 +9,7 @@ const tooEarly = "Typed too early, so it was not taken: what you typed before yo
 // question confirms what can't be undone, sends a request to a model, or asks for consent
 // alone.
 func (q *Question) isGuarded() bool {
-	return q.Destructive || len(q.Models) > 0 || len(q.Fields) == 0 && q.Kind != ask.KindFile
+	return q.Destructive || len(q.Models) > 0 || len(q.Fields) == 0 && !q.does().files
 }
 
 // A guard says how long a question takes no keys after it is drawn.

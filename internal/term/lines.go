@@ -111,20 +111,11 @@ func (l *Lines) readLine(ctx context.Context, prompt string) (string, error) {
 }
 
 func (l *Lines) askFields(ctx context.Context, v *fieldValues) error {
-	switch q := v.question; {
-	case q.Kind == ask.KindFile:
-		return l.askPaths(ctx, v)
-	case len(q.Fields) == 0:
-		prompt := "Accept? yes or no: "
-		if q.Kind == ask.KindURL {
-			prompt = "Continue, whether or not you have opened it? yes or no: "
-			if q.UntilDone {
-				prompt = "Are you done there? yes or no: "
-			}
-		}
-		yes, err := l.askYesNo(ctx, prompt, nil)
-		v.setConsent(yes)
-		return err
+	if lines := v.question.does().lines; lines != nil {
+		return lines(l, ctx, v)
+	}
+	if len(v.question.Fields) == 0 {
+		return l.askConsent(ctx, v, "Accept? yes or no: ")
 	}
 	if v.approval != nil {
 		if err := l.askApproval(ctx, v.approval); err != nil || v.approval.choice != choiceAnswer {
@@ -152,6 +143,19 @@ func (l *Lines) askPaths(ctx context.Context, v *fieldValues) error {
 			return nil
 		}
 	}
+}
+
+func (l *Lines) askURL(ctx context.Context, v *fieldValues) error {
+	if v.question.UntilDone {
+		return l.askConsent(ctx, v, "Are you done there? yes or no: ")
+	}
+	return l.askConsent(ctx, v, "Continue, whether or not you have opened it? yes or no: ")
+}
+
+func (l *Lines) askConsent(ctx context.Context, v *fieldValues, prompt string) error {
+	yes, err := l.askYesNo(ctx, prompt, nil)
+	v.setConsent(yes)
+	return err
 }
 
 // askYesNo asks for a yes or a no; an empty line is otherwise, unless that is nil.

@@ -126,7 +126,7 @@ func (p *Prepared) find(q *Question) (a runs.Answer, found bool, err error) {
 	default:
 		return a, false, nil
 	}
-	if err == nil && a.Action == ask.Accept && q.Kind != ask.KindFile {
+	if err == nil && a.Action == ask.Accept && !q.does().files {
 		_, err = q.Check(ask.Answer{Action: a.Action, Content: a.Content})
 	}
 	if err != nil {

@@ -37,15 +37,10 @@ func (p *Prepared) textsFor(q *Question) (url.Values, bool) {
 // answerFromTexts returns the answer that texts are.
 func answerFromTexts(q *Question, values url.Values) (runs.Answer, error) {
 	whole, isWhole := values[""]
-	last := ""
-	if isWhole {
-		last = whole[len(whole)-1]
+	if texts := q.does().texts; texts != nil {
+		return texts(whole)
 	}
-	switch {
-	case q.Kind == ask.KindFile:
-		return runs.Answer{Action: ask.Accept, Files: whole}, nil
-	case q.Kind == ask.KindURL:
-		return consent(last)
+	switch last := lastOf(whole); {
 	case isWhole && len(q.Fields) == 0:
 		a, err := consent(last)
 		if a.Action == ask.Accept {
@@ -75,6 +70,14 @@ func answerFromTexts(q *Question, values url.Values) (runs.Answer, error) {
 	}
 	addDefaults(q.Fields, values)
 	return runs.Answer{Action: ask.Accept, Content: form.Decode(q.Fields, values, time.Local)}, nil
+}
+
+// lastOf returns the text that counts where only one can: the last one.
+func lastOf(texts []string) string {
+	if len(texts) == 0 {
+		return ""
+	}
+	return texts[len(texts)-1]
 }
 
 // addDefaults adds the initial values of fields for which there is no text, as they are in
@@ -153,32 +156,12 @@ func checkBool(f *ask.Field, texts []string) error {
 	return nil
 }
 
-func consent(text string) (runs.Answer, error) {
-	switch normalizeBool(text) {
-	case "true":
-		return runs.Answer{Action: ask.Accept}, nil
-	case "false":
-		return runs.Answer{Action: ask.Decline}, nil
-	}
-	return runs.Answer{}, fmt.Errorf("must be yes or no, not %q", text)
-}
-
 // answerFromJSON returns the answer that a JSON value is.
 func answerFromJSON(q *Question, value json.RawMessage) (runs.Answer, error) {
-	switch {
-	case q.Kind == ask.KindFile:
-		var list []string
-		if json.Unmarshal(value, &list) != nil {
-			var path string
-			if err := json.Unmarshal(value, &path); err != nil {
-				return runs.Answer{}, fmt.Errorf("must be the path of a file, or a list of paths")
-			}
-			list = []string{path}
-		}
-		return runs.Answer{Action: ask.Accept, Files: list}, nil
-	case q.Kind == ask.KindURL:
-		return consent(string(value))
-	case rawjson.TypeName(value) != rawjson.ObjectType && len(q.Fields) == 1:
+	if read := q.does().value; read != nil {
+		return read(value)
+	}
+	if rawjson.TypeName(value) != rawjson.ObjectType && len(q.Fields) == 1 {
 		value = append(append(append(rawjson.AppendText([]byte{'{'}, q.Fields[0].Name), ':'), value...), '}')
 	}
 	return runs.Answer{Action: ask.Accept, Content: value}, nil

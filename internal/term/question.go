@@ -149,17 +149,18 @@ const maxAnswer = 120
 
 // describeContent returns an accepted answer in a line.
 func describeContent(q *Question, a *runlog.Answered) string {
+	told := q.does().told
 	switch {
-	case q.Kind == ask.KindSecret || a.Sealed != nil:
-		return "••••••"
+	case a.Sealed != nil:
+		return hiddenValue
+	case told != "":
+		return told
 	case len(a.Answer.Files) > 0:
 		names := make([]string, len(a.Answer.Files))
 		for i, f := range a.Answer.Files {
 			names[i] = cleantext.Line(f.Name)
 		}
 		return strings.Join(names, ", ")
-	case q.Kind == ask.KindURL:
-		return "agreed"
 	}
 	var members map[string]json.RawMessage
 	if json.Unmarshal(a.Answer.Content, &members) != nil {
@@ -195,7 +196,7 @@ func describeValue(f *ask.Field, raw json.RawMessage) string {
 	case string(raw) == "false":
 		return "no"
 	case f.Format == ask.FormatSecret:
-		return "••••••"
+		return hiddenValue
 	case json.Unmarshal(raw, &list) == nil:
 		for i := range list {
 			list[i] = label(list[i])

@@ -39,11 +39,16 @@ const (
 
 // NewScreen returns the screen of a terminal. The caller closes it.
 func NewScreen(t *Terminal) *Screen {
-	s := &Screen{w: t.Err, width: t.Width, live: t.live(), style: render.Styles(t.Color), stop: make(chan struct{})}
+	s := newScreen(t)
 	if s.live {
 		go s.tick()
 	}
 	return s
+}
+
+// newScreen returns a screen whose status line changes only when it is flushed.
+func newScreen(t *Terminal) *Screen {
+	return &Screen{w: t.Err, width: t.Width, live: t.live(), style: render.Styles(t.Color), stop: make(chan struct{})}
 }
 
 func (s *Screen) tick() {
@@ -92,6 +97,16 @@ func (s *Screen) SetStatus(draw func(width int) string) {
 	defer s.mu.Unlock()
 	s.status = draw
 }
+
+// change changes what the status line shows.
+func (s *Screen) change(do func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	do()
+}
+
+// redraw writes what was printed, and draws the status line.
+func (s *Screen) redraw() { s.change(func() { s.flush(true) }) }
 
 // Flush writes what was printed, and draws the status line unless that was done just
 // before.

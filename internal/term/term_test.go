@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -263,5 +264,31 @@ func TestPanicIsShown(t *testing.T) {
 	s.Close()
 	if got := out.String(); !strings.Contains(got, "panic: fire") || !strings.Contains(got, "main.burn()\n\t/burn.go:7\n") || strings.Contains(got, "\x1b[2J") {
 		t.Errorf("it shows %q", got)
+	}
+}
+
+// A bar is below the lines that are written meanwhile, and gone once all is done.
+func TestBar(t *testing.T) {
+	var out bytes.Buffer
+	b := NewBar(&Terminal{Err: &out, errTTY: true}, "Copying")
+	progress := b.Progress()
+	progress(1, 4)
+	_, _ = b.Write([]byte("one line\n"))
+	progress(4, 4)
+	_, _ = b.Write([]byte("the end\n"))
+	bar := "\\S Copying █+░+  25%"
+	want := "^" + bar + "\r\x1b\\[Jone line\n" + bar + "\r\x1b\\[Jthe end\n$"
+	if !regexp.MustCompile(want).MatchString(out.String()) {
+		t.Errorf("a terminal gets %q, want %q", &out, want)
+	}
+	for name, terminal := range map[string]*Terminal{"a file": {Err: &out}, "a plain terminal": {Err: &out, errTTY: true, Plain: true}} {
+		out.Reset()
+		b := NewBar(terminal, "Copying")
+		if b.Progress() != nil {
+			t.Errorf("%s has a bar", name)
+		}
+		if _, _ = b.Write([]byte("one line\n")); out.String() != "one line\n" {
+			t.Errorf("%s gets %q", name, &out)
+		}
 	}
 }

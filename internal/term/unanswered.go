@@ -32,18 +32,10 @@ func (e *UnansweredError) Error() string {
 
 // howToAnswer returns the flags that answer the question.
 func (q *Question) howToAnswer() string {
-	key := cleantext.Line(q.Key)
+	key, how := cleantext.Line(q.Key), q.does().howToAnswer
 	switch {
-	case q.Kind == ask.KindFile:
-		return fmt.Sprintf("--answer %s=PATH", key)
-	case q.Kind == ask.KindURL:
-		return fmt.Sprintf("--answer %s=yes, once you have opened %s", key, cleantext.Line(q.URL))
-	case q.Kind == ask.KindSample && len(q.Models) > 0:
-		return fmt.Sprintf("--approve %s[=MODEL], which sends the request to %s; or --answer %s=TEXT, in the model's place", key, strings.Join(modelNames(q.Models), " or "), key)
-	case q.Kind == ask.KindSample:
-		return fmt.Sprintf("--answer %s=TEXT, in the model's place; no model is configured (--models)", key)
-	case q.Kind == ask.KindSecret:
-		return fmt.Sprintf("--answers FILE, a JSON object such as {%q: VALUE}", key)
+	case how != nil:
+		return how(q, key)
 	case len(q.Fields) == 0:
 		return fmt.Sprintf("--answer %s=yes|no", key)
 	case len(q.Fields) == 1:
@@ -68,13 +60,13 @@ func (q *Question) describeFlags(flag func(*ask.Field) string) string {
 
 // flags returns the flags of the command that answers one question.
 func (q *Question) flags() string {
-	if q.Kind == ask.KindFile {
+	if q.does().files {
 		return "--file PATH"
 	}
 	if len(q.Fields) == 0 {
 		return "--json {}"
 	}
-	if q.Kind == ask.KindSample && len(q.Models) > 0 {
+	if len(q.Models) > 0 {
 		return "--approve " + strings.Join(modelNames(q.Models), "|") + ", which sends the request; or --text TEXT, in the model's place"
 	}
 	return q.describeFlags(func(f *ask.Field) string { return fmt.Sprintf("--%s %s", cleantext.Line(f.Name), Placeholder(f)) })

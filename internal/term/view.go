@@ -54,7 +54,7 @@ func (v *View) line(text string) { v.screen.Print(text + "\n") }
 // comes.
 func (v *View) setStatus(level generators.Level, text string) {
 	v.commitStatus()
-	v.level, v.status, v.pending = level, cleantext.Line(text), text != ""
+	v.screen.change(func() { v.level, v.status, v.pending = level, cleantext.Line(text), text != "" })
 	if !v.screen.live {
 		v.commitStatus()
 	}
@@ -109,7 +109,9 @@ func (v *View) showLog(event *generators.LogEvent, at time.Time) {
 
 func (v *View) showProgress(event *generators.ProgressEvent, at time.Time) {
 	event.Text = cleantext.Line(event.Text)
-	if v.meter.update(event, at) && !v.screen.live {
+	worthALine := false
+	v.screen.change(func() { worthALine = v.meter.update(event, at) })
+	if worthALine && !v.screen.live {
 		v.line(v.meter.text())
 	}
 }

@@ -18,12 +18,11 @@ import (
 
 // AppFlags are the flags of every command that runs photons.
 type AppFlags struct {
-	Data   string `default:"" placeholder:"DIR" type:"path" help:"Folder where Beam stores runs and their questions, uploaded files, and the keys of browser sessions. Beam creates it with mode 0700 if it doesn't exist. By default, beam in the state folder of your home folder."`
-	Memory bool   `help:"Store nothing: runs are kept in memory and end with the program."`
+	Data   string `common:"" default:"" placeholder:"DIR" type:"path" help:"Folder where Beam stores runs and their questions, uploaded files, and the keys of browser sessions. Beam creates it with mode 0700 if it doesn't exist. By default, beam in the state folder of your home folder."`
+	Memory bool   `common:"" help:"Store nothing: runs are kept in memory and end with the program."`
 
 	Sync         string   `default:"default" enum:"default,always,interval" placeholder:"WHEN" help:"When what is recorded is synced to disk: answers, approvals, steps and starts of durable runs before they take effect, and everything else within a second (default); everything before it takes effect (always); or everything within a second (interval). Ending the program loses nothing in any case; a power failure can lose what isn't synced."`
 	EvictAfter   Duration `default:"10m" placeholder:"TIME" help:"How long a durable run that waits for an answer stays in memory (default ${default}). Its answer resumes it."`
-	MaxResident  int      `default:"250" placeholder:"N" help:"The most such runs to keep in memory (default ${default})."`
 	ReplayAlways bool     `help:"Evict each durable run as soon as it waits, so that every answer replays it. For development: it shows at once what a replay does otherwise after a restart, or after hours."`
 
 	retentionFlags
@@ -33,9 +32,9 @@ type AppFlags struct {
 
 	UpstreamFlags
 
-	Models string `default:"" placeholder:"FILE" type:"path" help:"File of the models that tools may ask, once you have approved what is sent: docs/sampling.md describes it. Without it, or for clients with a model of their own, Beam calls none, and you can answer in the model's place."`
+	Models string `common:"" default:"" placeholder:"FILE" type:"path" help:"File of the models that tools may ask, once you have approved what is sent: docs/sampling.md describes it. Without it, or for clients with a model of their own, Beam calls none, and you can answer in the model's place."`
 
-	Root string `default:"" placeholder:"DIR" type:"path" help:"Folder that tools may read. Without it, tools can't read any folder."`
+	Root string `common:"" default:"" placeholder:"DIR" type:"path" help:"Folder that tools may read. Without it, tools can't read any folder."`
 
 	AskFlags
 
@@ -49,8 +48,8 @@ func (c *AppFlags) CheckFlags() error {
 	if c.Memory && c.Data != "" {
 		return errors.New("--memory and --data (or the variable BEAM_DATA) exclude each other")
 	}
-	if c.EvictAfter <= 0 || c.MaxResident <= 0 {
-		return errors.New("--evict-after and --max-resident must be more than 0")
+	if c.EvictAfter <= 0 {
+		return errors.New("--evict-after must be more than 0")
 	}
 	return errors.Join(c.validateRoot(), c.retentionFlags.validate(), c.budgetFlags.validate(), c.UpstreamFlags.CheckFlags())
 }
@@ -82,8 +81,10 @@ func (c *AppFlags) RedirectDir() string {
 	return dir
 }
 
-// Config returns the configuration that the flags select.
+// Config returns the configuration that the flags select. A terminal shows how far the folder's
+// migration has come.
 func (c *AppFlags) Config(p *Program, folder *datafolder.Folder, logger *slog.Logger) app.Config {
+	folder.Progress = p.CopyProgress()
 	return app.Config{
 		Program:       p.Name,
 		Command:       p.Command,
@@ -93,8 +94,7 @@ func (c *AppFlags) Config(p *Program, folder *datafolder.Folder, logger *slog.Lo
 		Sync:          syncModes[c.Sync],
 		Models:        c.Models,
 		Root:          c.Root,
-		Limits:        c.setBudgets(c.setRetention(engine.Limits{EvictAfter: time.Duration(c.EvictAfter), MaxResident: c.MaxResident, ReplayAlways: c.ReplayAlways})),
-		Streams:       c.streams(),
+		Limits:        c.setBudgets(c.setRetention(engine.Limits{EvictAfter: time.Duration(c.EvictAfter), ReplayAlways: c.ReplayAlways})),
 		Trace:         c.Traces == "otlp",
 		UpstreamFiles: c.MCPConfig,
 		Elicitation:   c.elicitation(),

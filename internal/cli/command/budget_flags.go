@@ -11,18 +11,14 @@ import (
 type budgetFlags struct {
 	WorkingEach int64 `default:"500" placeholder:"N" help:"The most runs of one caller that may work at once (default ${default}). Runs that wait or sleep don't count."`
 	WorkingAll  int64 `default:"2000" placeholder:"N" help:"The most runs that may work at once in all (default ${default})."`
-	StreamsEach int64 `default:"1000" placeholder:"N" help:"The most streams and calls that one caller may have open over HTTP (default ${default})."`
-	StreamsAll  int64 `default:"4000" placeholder:"N" help:"The most streams and calls that may be open over HTTP in all (default ${default})."`
-	UploadsEach int64 `default:"16" placeholder:"N" help:"The most files that one caller may upload at once (default ${default})."`
-	UploadsAll  int64 `default:"64" placeholder:"N" help:"The most files that may be uploaded at once in all (default ${default})."`
 	DiskEach    Size  `default:"32GiB" placeholder:"SIZE" help:"The most space that the files, artifacts and large results of one caller's runs may take (default ${default})."`
 	DiskAll     Size  `default:"128GiB" placeholder:"SIZE" help:"The most space that files, artifacts and large results may take in all (default ${default})."`
 }
 
 func (f *budgetFlags) validate() error {
-	for _, n := range []int64{f.WorkingEach, f.WorkingAll, f.StreamsEach, f.StreamsAll, f.UploadsEach, f.UploadsAll, int64(f.DiskEach), int64(f.DiskAll)} {
+	for _, n := range []int64{f.WorkingEach, f.WorkingAll, int64(f.DiskEach), int64(f.DiskAll)} {
 		if n <= 0 {
-			return errors.New("--working-each, --working-all, --streams-each, --streams-all, --uploads-each, --uploads-all, --disk-each and --disk-all must be more than 0")
+			return errors.New("--working-each, --working-all, --disk-each and --disk-all must be more than 0")
 		}
 	}
 	return nil
@@ -31,11 +27,6 @@ func (f *budgetFlags) validate() error {
 // setBudgets returns l with the limits that the flags set.
 func (f *budgetFlags) setBudgets(l engine.Limits) engine.Limits {
 	l.Working = budget.Limit{Each: f.WorkingEach, All: f.WorkingAll}
-	l.Uploads = budget.Limit{Each: f.UploadsEach, All: f.UploadsAll}
 	l.Disk = budget.Limit{Each: int64(f.DiskEach), All: int64(f.DiskAll)}
 	return l
-}
-
-func (f *budgetFlags) streams() budget.Limit {
-	return budget.Limit{Each: f.StreamsEach, All: f.StreamsAll}
 }

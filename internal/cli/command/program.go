@@ -56,6 +56,7 @@ type Program struct {
 	Parser         *kong.Kong
 	Values         ValueArguments // of commands that take them
 	Stdin          *os.File
+	bar            *term.Bar
 	Stdout, Stderr io.Writer
 }
 

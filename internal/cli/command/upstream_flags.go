@@ -16,7 +16,7 @@ import (
 
 // UpstreamFlags are the flags for other MCP servers.
 type UpstreamFlags struct {
-	MCPConfig []string `name:"mcp-config" placeholder:"FILE" type:"path" sep:"none" help:"File that names other MCP servers, as MCP clients have it (mcpServers). Beam offers their tools as its own, named SERVER__TOOL, besides those of servers that the command upstream add added. Can be repeated."`
+	MCPConfig []string `common:"" name:"mcp-config" placeholder:"FILE" type:"path" sep:"none" help:"File that names other MCP servers, as MCP clients have it (mcpServers). Beam offers their tools as its own, named SERVER__TOOL, besides those of servers that the command upstream add added. Can be repeated."`
 
 	ElicitationEnabled       bool        `default:"true" help:"Let these servers ask questions (default ${default}). With --elicitation-enabled=false, they are told that nobody can be asked."`
 	ElicitationTimeout       secondsFlag `default:"0" placeholder:"TIME" help:"How long a question of such a server may stay open, as in 90s, 12h, or a number of seconds; 0 means no limit (default ${default})."`

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"log/slog"
 	"maps"
 	"path/filepath"
 	"slices"
@@ -36,7 +35,7 @@ func (c *Repair) Run(ctx context.Context, p *command.Program) error {
 	if err != nil {
 		return err
 	}
-	report, err := datafolder.Repair(ctx, dir, c.Yes, newProgressLogger(p))
+	report, err := datafolder.Repair(ctx, dir, c.Yes, command.NewProgressLogger(p), p.CopyProgress())
 	switch {
 	case err != nil:
 		return explainFolderError("repaired", dir, err)
@@ -98,7 +97,7 @@ func (c *Migrate) Run(ctx context.Context, p *command.Program) error {
 		return err
 	}
 	if !c.Undo {
-		if err := datafolder.Migrate(ctx, dir, newProgressLogger(p)); err != nil {
+		if err := datafolder.Migrate(ctx, dir, command.NewProgressLogger(p), p.CopyProgress()); err != nil {
 			return explainFolderError("migrated", dir, err)
 		}
 		fmt.Fprintln(p.Stdout, "The runs in the data folder are those of this version.")
@@ -120,9 +119,4 @@ func explainFolderError(done, dir string, err error) error {
 		return fmt.Errorf("%s contains no runs", dir)
 	}
 	return fmt.Errorf("the data folder can't be %s: %w", done, err)
-}
-
-// newProgressLogger returns the logger of commands that may take a while and end.
-func newProgressLogger(p *command.Program) *slog.Logger {
-	return slog.New(slog.NewTextHandler(p.Stderr, &slog.HandlerOptions{Level: slog.LevelInfo}))
 }

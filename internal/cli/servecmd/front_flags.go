@@ -16,8 +16,6 @@ import (
 type frontFlags struct {
 	TLSCert          string           `name:"tls-cert" placeholder:"FILE" type:"path" help:"Serve over TLS, with the certificate in this PEM file. It is read again when it changes."`
 	TLSKey           string           `name:"tls-key" placeholder:"FILE" type:"path" help:"The private key of --tls-cert, as PEM."`
-	MaxConnections   int              `default:"8192" placeholder:"N" help:"The most connections to serve at once (default ${default}; fewer if that many files can't be open). Others get status 503."`
-	SignInAttempts   int              `default:"10" placeholder:"N" help:"How many wrong tokens and sign-in codes an address may present before it has to wait (default ${default})."`
 	Drain            command.Duration `default:"5s" placeholder:"TIME" help:"How long running tools may take to end when Beam is stopped (default ${default})."`
 	NotifyWebhook    string           `placeholder:"URL" help:"Tell this URL of each question, once, with a link to answer it. Requires --notify-secret-file, or the secret in $$BEAM_NOTIFY_SECRET."`
 	NotifySecret     string           `hidden:"" help:"The secret of the webhook."`
@@ -28,9 +26,6 @@ type frontFlags struct {
 func (f *frontFlags) validate() error {
 	if (f.TLSCert == "") != (f.TLSKey == "") {
 		return errors.New("--tls-cert and --tls-key belong together: give both, or neither")
-	}
-	if f.MaxConnections < 1 || f.SignInAttempts < 1 {
-		return errors.New("--max-connections and --sign-in-attempts must be more than 0")
 	}
 	return nil
 }
@@ -66,7 +61,7 @@ func (f *frontFlags) scheme() string {
 
 // serveOptions returns how to serve. The error says what is wrong with the certificate.
 func (f *frontFlags) serveOptions(c app.Config) (o app.ServeOptions, err error) {
-	o = app.ServeOptions{MaxConnections: f.MaxConnections, Drain: time.Duration(f.Drain)}
+	o = app.ServeOptions{Drain: time.Duration(f.Drain)}
 	if f.TLSCert != "" {
 		if o.Certificate, err = app.LoadCertificate(f.TLSCert, f.TLSKey, c.Logger); err != nil {
 			return o, fmt.Errorf("--tls-cert: %w", err)

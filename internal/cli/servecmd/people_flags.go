@@ -17,7 +17,7 @@ import (
 
 // peopleFlags say who may use the pages and MCP, besides the operator.
 type peopleFlags struct {
-	Users string `default:"" placeholder:"FILE" type:"path" help:"File of the people who may use Beam, each with tokens of their own, which ${program} user manages. A change takes effect at once. Everyone then has to sign in."`
+	Users string `common:"" default:"" placeholder:"FILE" type:"path" help:"File of the people who may use Beam, each with tokens of their own, which ${program} user manages. A change takes effect at once. Everyone then has to sign in."`
 
 	TrustUserHeader  string   `placeholder:"NAME" help:"Header in which the reverse proxy in front of Beam names the person who sends a request. Requires --trusted-proxy; from anywhere else, a request with the header is refused."`
 	TrustRolesHeader string   `placeholder:"NAME" help:"Header in which that proxy sends the person's roles, separated by commas. By default, the roles in the file of --users."`

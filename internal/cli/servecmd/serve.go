@@ -24,11 +24,13 @@ import (
 
 // Serve serves the playground.
 type Serve struct {
-	Addr      string   `default:"127.0.0.1:3008" placeholder:"HOST:PORT" help:"Address to listen on (default ${default}). Port 0 chooses a free one. An address that other machines can reach requires --token, or people: --users, --oidc-issuer or --trust-user-header."`
-	URL       string   `name:"url" placeholder:"URL" help:"URL at which browsers and clients reach Beam, if a proxy serves it elsewhere, such as https://tools.example/beam; or its path alone. Requires --token or people, unless the host is this machine."`
-	Token     string   `env:"BEAM_SERVE_TOKEN" placeholder:"SECRET" help:"Token that everyone must present: scripts as 'Authorization: Bearer', browsers on the sign-in page. Set it as $$BEAM_SERVE_TOKEN to keep it out of the list of processes; $$BEAM_TOKEN is that of clients."`
+	HelpAll command.HelpAll `env:"-" help:"Show this manual with all flags."`
+
+	Addr      string   `common:"" default:"127.0.0.1:3008" placeholder:"HOST:PORT" help:"Address to listen on (default ${default}). Port 0 chooses a free one. An address that other machines can reach requires --token, or people: --users, --oidc-issuer or --trust-user-header."`
+	URL       string   `common:"" name:"url" placeholder:"URL" help:"URL at which browsers and clients reach Beam, if a proxy serves it elsewhere, such as https://tools.example/beam; or its path alone. Requires --token or people, unless the host is this machine."`
+	Token     string   `common:"" env:"BEAM_SERVE_TOKEN" placeholder:"SECRET" help:"Token that everyone must present: scripts as 'Authorization: Bearer', browsers on the sign-in page. Set it as $$BEAM_SERVE_TOKEN to keep it out of the list of processes; $$BEAM_TOKEN is that of clients."`
 	AllowHost []string `placeholder:"NAME" help:"Host name that requests may use to reach Beam, besides localhost. Can be repeated."`
-	Open      bool     `help:"Open the playground in the browser, signed in."`
+	Open      bool     `common:"" help:"Open the playground in the browser, signed in."`
 
 	oauthFlags
 	frontFlags
@@ -123,7 +125,6 @@ func (s *Serve) Run(ctx context.Context, p *command.Program) (err error) {
 	if config.OAuth, err = s.verification(); err != nil {
 		return err
 	}
-	config.SignInAttempts = s.SignInAttempts
 	if config.Webhook, err = s.webhook(); err != nil {
 		return err
 	}

@@ -16,9 +16,11 @@ import (
 
 // Stdio serves one MCP client over stdin and stdout.
 type Stdio struct {
-	Open bool `help:"Open the browser, signed in, when a question has to be answered on Beam's own page: passwords and files never travel through the MCP client."`
+	HelpAll command.HelpAll `env:"-" help:"Show this manual with all flags."`
 
-	Upstream string `placeholder:"NAME" help:"Serve only the tools, resources and prompts of this upstream, under its own names."`
+	Open bool `common:"" help:"Open the browser, signed in, when a question has to be answered on Beam's own page: passwords and files never travel through the MCP client."`
+
+	Upstream string `common:"" placeholder:"NAME" help:"Serve only the tools, resources and prompts of this upstream, under its own names."`
 
 	command.AppFlags
 }
