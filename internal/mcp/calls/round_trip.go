@@ -150,21 +150,17 @@ func (t *roundTrip) leave() (answer requests.Reply, done bool) {
 	return t.becomeTask(), true
 }
 
-// handleEntry implements [callHandler].
-func (t *roundTrip) handleEntry(ctx context.Context, e runlog.Entry) error {
-	switch e.Kind {
-	case runlog.KindAsked:
-		return t.collectQuestion(ctx, e.Seq)
-	case runlog.KindAnswered, runlog.KindWithdrawn:
-		s, err := runlog.Decode[msg.Settlement](e)
-		maps.DeleteFunc(t.openInputs, func(_ string, q openInput) bool { return q.Seq == s.AskSeq })
-		t.call.unasked.forget(s.AskSeq)
-		return err
-	}
-	return t.stream.sendEvent(e)
+// handleSettlement implements [callHandler].
+func (t *roundTrip) handleSettlement(s msg.Settlement) error {
+	maps.DeleteFunc(t.openInputs, func(_ string, q openInput) bool { return q.Seq == s.AskSeq })
+	return nil
 }
 
-func (t *roundTrip) collectQuestion(ctx context.Context, seq uint64) error {
+// handleApproval implements [callHandler]. The next request has the version that was approved.
+func (t *roundTrip) handleApproval(context.Context, uint64) error { return nil }
+
+// handleQuestion implements [callHandler]. It adds the question to the open inputs.
+func (t *roundTrip) handleQuestion(ctx context.Context, seq uint64) error {
 	open, isOpen, err := t.call.run.openAsk(ctx, seq)
 	if !isOpen {
 		return err

@@ -140,7 +140,7 @@ func (t *roundTrip) rejoin(ctx context.Context) (r requests.Reply, done bool, er
 		return t.call.finish(ctx, t.stream, *finished), true, nil
 	}
 	for _, seq := range open {
-		if err := t.collectQuestion(ctx, seq); err != nil {
+		if err := t.handleQuestion(ctx, seq); err != nil {
 			return r, true, err
 		}
 	}
