@@ -26,7 +26,6 @@ type roundTrip struct {
 	digest      []byte               // of what is called
 	openInputs  map[string]openInput // open questions, by key
 	expectsMore bool                 // the photon asks further questions at once
-	isContinued bool                 // the client has had the run's requestState before
 	task        *futureTask          // what the call may become; nil for nothing
 	// earlyResponses are answers that came with the call's first request, from a client
 	// that knows what it will be asked.
@@ -204,16 +203,12 @@ func (t *roundTrip) addInput(ctx context.Context, key string, a requeststate.Inp
 // handleRequestEnd implements [callHandler]. It cancels the run if nobody could resume
 // it.
 func (t *roundTrip) handleRequestEnd(cause error) {
-	switch origin := t.call.origin; {
+	switch {
 	case t.call.handedOff.Load():
 	case errors.Is(cause, requests.ErrCancelled):
-		origin.cancel()
-	case !t.isContinued && !t.call.run.photon.Options().Durable:
-		origin.abandon()
+		t.call.origin.cancel()
 	default:
-		if err := origin.keep(); err != nil {
-			t.call.run.logger.Error("keeping a run for its requestState", "run", t.call.run.id, "err", err)
-		}
+		t.call.origin.abandon()
 	}
 }
 
