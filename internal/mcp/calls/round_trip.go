@@ -220,10 +220,10 @@ func (t *roundTrip) askForInput() requests.Reply {
 		Run: t.call.run.id, After: t.stream.last, Inputs: map[string]requeststate.Input{}, Progress: progress, ProgressSent: sent,
 		Owner: owner, Digest: t.digest,
 	}
-	inputs := map[string]inputRequest{}
+	inputs := map[string]msg.InputRequest{}
 	for key, q := range t.openInputs {
 		state.Inputs[key] = q.Input
-		inputs[key] = inputRequest{q.request.Method, q.request.Params}
+		inputs[key] = q.request.Input()
 	}
 	sealed, err := t.sealer.Seal(state)
 	if err == nil {
@@ -236,17 +236,11 @@ func (t *roundTrip) askForInput() requests.Reply {
 	return requests.Reply{Message: msg.EncodeResult(t.call.replies.id, result)}
 }
 
-type (
-	inputRequiredResult struct {
-		msg.ResultBase
-		Requests map[string]inputRequest `json:"inputRequests,omitempty"`
-		State    string                  `json:"requestState"`
-	}
-	inputRequest struct {
-		Method string `json:"method"`
-		Params any    `json:"params,omitempty"`
-	}
-)
+type inputRequiredResult struct {
+	msg.ResultBase
+	Requests map[string]msg.InputRequest `json:"inputRequests,omitempty"`
+	State    string                      `json:"requestState"`
+}
 
 // keepRunForState keeps a run while a client can resume it with the requestState. A
 // durable run goes on even after that, because it may be answered elsewhere.
