@@ -86,11 +86,11 @@ func sendsPrimingEvents(sess *session.Session) bool {
 
 // finishResponse ends a response over HTTP with a reply.
 func finishResponse(r requests.Reply, out *streamable.Response, status int) {
+	var write func(io.Writer, []byte) error
 	if r.IsLarge() {
-		out.FinishLarge(r.Message, func(w io.Writer, _ []byte) error { return r.WriteMessage(w) }, r.Cursor, status)
-		return
+		write = func(w io.Writer, _ []byte) error { return r.WriteMessage(w) }
 	}
-	out.Finish(r.Message, r.Cursor, status)
+	out.Finish(r.Message, write, r.Cursor, status)
 }
 
 // httpStatus returns the HTTP status of a reply that is not streamed. Before

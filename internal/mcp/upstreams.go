@@ -53,7 +53,7 @@ func (u *upstreams) getPrompt(r *session.Request, answer func(requests.Reply)) (
 	if u.catalogue == nil {
 		return false
 	}
-	t, ok := u.catalogue.FindPrompt(r.Params.Name, u.only, r.Client.Caller)
+	t, ok := u.catalogue.FindItem(r.Params.Name, u.only, r.Client.Caller, catalogue.Prompts)
 	if ok {
 		u.serveAsRun(r, t, rename(r.Message.Params, "name", t.Own), answer)
 	}
@@ -74,12 +74,11 @@ func (u *upstreams) complete(r *session.Request, answer func(requests.Reply)) (s
 		} `json:"ref"`
 	}
 	_ = json.Unmarshal(r.Message.Params, &named) // what has another type names nothing
-	t, ok := u.catalogue.FindPrompt(named.Ref.Name, u.only, r.Client.Caller)
-	member := "name"
+	member, name, lists := "name", named.Ref.Name, []catalogue.List{catalogue.Prompts}
 	if named.Ref.Type == "ref/resource" {
-		t, ok = u.catalogue.FindTemplate(named.Ref.URI, u.only, r.Client.Caller)
-		member = "uri"
+		member, name, lists = "uri", named.Ref.URI, []catalogue.List{catalogue.Templates, catalogue.Resources}
 	}
+	t, ok := u.catalogue.FindItem(name, u.only, r.Client.Caller, lists...)
 	if ok {
 		ref := rename(rawjson.Member(r.Message.Params, "ref"), member, t.Own)
 		answer(u.forward(r, t, replaceMember(r.Message.Params, "ref", ref)))
@@ -138,13 +137,12 @@ func (u *upstreams) watch(hub *changes.Hub) (stop func()) {
 var protocolParams = map[string]bool{"_meta": true, "inputResponses": true, "requestState": true}
 
 func withoutProtocol(params json.RawMessage) json.RawMessage {
-	out := []byte{'{'}
-	rawjson.EachMember(params, func(name []byte, value json.RawMessage) {
-		if !protocolParams[string(name)] {
-			out = msg.AppendMember(out, string(name), value)
+	return rawjson.MapMembers(params, func(name string, value json.RawMessage) json.RawMessage {
+		if protocolParams[name] {
+			return nil
 		}
+		return value
 	})
-	return append(out, '}')
 }
 
 // rename replaces a member that is a text.
@@ -153,12 +151,10 @@ func rename(object json.RawMessage, member, text string) json.RawMessage {
 }
 
 func replaceMember(object json.RawMessage, member string, replacement json.RawMessage) json.RawMessage {
-	out := []byte{'{'}
-	rawjson.EachMember(object, func(name []byte, value json.RawMessage) {
-		if string(name) == member {
-			value = replacement
+	return rawjson.MapMembers(object, func(name string, value json.RawMessage) json.RawMessage {
+		if name == member {
+			return replacement
 		}
-		out = msg.AppendMember(out, string(name), value)
+		return value
 	})
-	return append(out, '}')
 }

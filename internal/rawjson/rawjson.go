@@ -54,6 +54,26 @@ func Member(object json.RawMessage, name string) json.RawMessage {
 	return found
 }
 
+// MapMembers returns a JSON object whose members have the values that change returns, without
+// those for which that is nil. The object must be valid JSON.
+func MapMembers(object json.RawMessage, change func(name string, value json.RawMessage) json.RawMessage) json.RawMessage {
+	out := []byte{'{'}
+	EachMember(object, func(name []byte, value json.RawMessage) {
+		if value = change(string(name), value); value != nil {
+			out = AppendMember(out, string(name), value)
+		}
+	})
+	return append(out, '}')
+}
+
+// AppendMember appends a member to a JSON object that is being written.
+func AppendMember(object []byte, name string, value json.RawMessage) []byte {
+	if len(object) > 1 {
+		object = append(object, ',')
+	}
+	return append(append(AppendText(object, name), ':'), value...)
+}
+
 // MapTexts returns a JSON value in which change was applied to each text: of members' names,
 // too, if names is true. What it doesn't change stays as it is written; raw itself isn't
 // changed. For what isn't valid JSON, the calls are unspecified, but MapTexts returns.

@@ -210,19 +210,35 @@ func (c *call) watchQuestion() {
 			return // recording the reply finds out
 		}
 		for _, e := range batch {
-			var settles struct{ Ask uint64 }
-			switch e.Kind {
-			case runlog.KindAnswered, runlog.KindWithdrawn:
-				settles, err = runlog.Decode[struct{ Ask uint64 }](e)
-			case runlog.KindFinished:
-				settles.Ask = seq
-			}
-			if err == nil && settles.Ask == seq {
+			if errors.Is(e.Visit(settlement{others, seq}), errSettled) {
 				c.cancel(errSettled)
 				return
 			}
 		}
 	}
+}
+
+// settlement visits the entries after a question. The error of that which settles it is
+// errSettled.
+type settlement struct {
+	runlog.Rest
+	askSeq uint64
+}
+
+// others are entries that settle no question.
+func others(runlog.Entry) error { return nil }
+
+func (s settlement) Answered(_ runlog.Entry, a runlog.Answered) error { return s.settles(a.AskSeq) }
+
+func (s settlement) Withdrawn(_ runlog.Entry, w runlog.Withdrawn) error { return s.settles(w.AskSeq) }
+
+func (s settlement) Finished(runlog.Entry, runlog.Finished) error { return errSettled }
+
+func (s settlement) settles(askSeq uint64) error {
+	if askSeq == s.askSeq {
+		return errSettled
+	}
+	return nil
 }
 
 // end records how the call ended, counts it, and returns the reply unless a person is to

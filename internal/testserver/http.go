@@ -55,7 +55,7 @@ func (s *Server) servePost(w http.ResponseWriter, r *http.Request) {
 		}
 		out := streamable.NewResponse(w, false)
 		defer out.Close()
-		out.Finish(s.serve(ctx, sess, out, m), "", http.StatusOK)
+		out.Finish(s.serve(ctx, sess, out, m), nil, "", http.StatusOK)
 	}
 }
 

@@ -16,7 +16,7 @@ import (
 
 // checkURL returns the address that a person is sent to, with its host in ASCII, and what the
 // person should know of it; or the error for an address to which nobody is sent.
-func (u *Upstream) checkURL(address string) (checked, warning string, refused *message.Error) {
+func (qs *questions) checkURL(address string) (checked, warning string, refused *message.Error) {
 	refuse := func(format string, args ...any) (string, string, *message.Error) {
 		return "", "", message.Errorf(mcp.INVALID_PARAMS, "the url "+format, args...)
 	}
@@ -38,7 +38,7 @@ func (u *Upstream) checkURL(address string) (checked, warning string, refused *m
 		parsed.Host = strings.Replace(parsed.Host, parsed.Hostname(), host, 1)
 		address = parsed.String()
 	}
-	if own := u.manager.options.IsOwnAddress; own != nil && own(parsed) {
+	if own := qs.isOwnAddress; own != nil && own(parsed) {
 		return refuse("must not be one of this Beam")
 	}
 	return address, warning, nil

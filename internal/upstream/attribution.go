@@ -2,6 +2,7 @@ package upstream
 
 import (
 	"slices"
+	"sync"
 
 	"github.com/photon-beam/beam/internal/mcp/client"
 )
@@ -13,15 +14,21 @@ import (
 // those calls have ended, even if its own has, and is asked by the next one if that run is
 // stopped. The answer goes to the server whichever run asks.
 
-// chooseCall chooses the call whose run asks a question: one without another open question,
+// attribution knows which callees ask. Its methods may be called concurrently.
+type attribution struct {
+	mu   sync.Mutex
+	asks map[string]bool // what is known, by callee
+}
+
+// choose chooses the call whose run asks a question: one without another open question,
 // whose tool is known to ask, or at least isn't known to end without that. Of several, it
 // chooses the latest tool, and its oldest call, since a server usually asks in the order in
 // which it was called.
-func (u *Upstream) chooseCall(_ *client.ServerRequest, inProgress []*client.Call) *client.Call {
-	u.mu.Lock()
-	defer u.mu.Unlock()
+func (a *attribution) choose(_ *client.ServerRequest, inProgress []*client.Call) *client.Call {
+	a.mu.Lock()
+	defer a.mu.Unlock()
 	rank := func(c *client.Call) (n int) {
-		switch asks, known := u.asking[callee(c.Request())]; {
+		switch asks, known := a.asks[callee(c.Request())]; {
 		case asks:
 			n = 2
 		case !known:
@@ -32,11 +39,11 @@ func (u *Upstream) chooseCall(_ *client.ServerRequest, inProgress []*client.Call
 		}
 		return n
 	}
-	best := slices.MaxFunc(inProgress, func(a, b *client.Call) int {
-		if ra, rb := rank(a), rank(b); ra != rb {
-			return ra - rb
+	best := slices.MaxFunc(inProgress, func(x, y *client.Call) int {
+		if rx, ry := rank(x), rank(y); rx != ry {
+			return rx - ry
 		}
-		return a.Began().Compare(b.Began())
+		return x.Began().Compare(y.Began())
 	})
 	for _, c := range inProgress {
 		if rank(c) == rank(best) && callee(c.Request()) == callee(best.Request()) && c.Began().Before(best.Began()) {
@@ -49,12 +56,12 @@ func (u *Upstream) chooseCall(_ *client.ServerRequest, inProgress []*client.Call
 // callee names what a request calls: a tool, or a prompt or the like.
 func callee(r client.Request) string { return r.Method + " " + toolOf(r) }
 
-// learnAsking remembers that what a request calls asks, or has ended without that.
-func (u *Upstream) learnAsking(r client.Request, asks bool) {
-	u.mu.Lock()
-	defer u.mu.Unlock()
+// learn remembers that what a request calls asks, or has ended without that.
+func (a *attribution) learn(r client.Request, asks bool) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
 	name := callee(r)
-	if _, known := u.asking[name]; known && asks || !known && len(u.asking) < maxListedTools {
-		u.asking[name] = asks
+	if _, known := a.asks[name]; known && asks || !known && len(a.asks) < maxListedTools {
+		a.asks[name] = asks
 	}
 }

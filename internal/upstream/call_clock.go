@@ -25,10 +25,9 @@ type callClock struct {
 }
 
 // newCallClock returns a clock that runs, and the context that it ends.
-func (u *Upstream) newCallClock(ctx context.Context) (*callClock, context.Context) {
+func newCallClock(ctx context.Context, limit time.Duration) (*callClock, context.Context) {
 	ctx, cancel := context.WithCancelCause(ctx)
-	c := &callClock{limit: u.server.Limits.CallTimeout, ctx: ctx, cancel: cancel}
-	c.left = c.limit
+	c := &callClock{limit: limit, left: limit, ctx: ctx, cancel: cancel}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.start()

@@ -12,10 +12,8 @@ import (
 // for the limit.
 func TestCallClock(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		u := new(Upstream)
-		u.server.Limits.CallTimeout = time.Minute
 		began := time.Now()
-		clock, ctx := u.newCallClock(t.Context())
+		clock, ctx := newCallClock(t.Context(), time.Minute)
 		defer clock.stop()
 		time.Sleep(30 * time.Second)
 		clock.pause()

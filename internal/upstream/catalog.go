@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"sync"
 
 	"github.com/mark3labs/mcp-go/mcp"
 
@@ -18,9 +19,42 @@ import (
 // maxListedTools is how many tools an upstream may list, offered or not.
 const maxListedTools = 10_000
 
+// offers are what an upstream offers, which the catalogue has. The methods may be called
+// concurrently.
+type offers struct {
+	server    string // its name
+	policy    *policy.Policy
+	catalogue *catalogue.Catalogue
+	events    *events
+
+	offering sync.Mutex // held while tools are reviewed and registered
+
+	mu       sync.Mutex
+	reviewed []*policy.ToolStatus // as they were last reviewed
+	collided error                // the collisions of their names, as they were last listed
+}
+
+// tools returns the tools as they were last reviewed.
+func (o *offers) tools() []policy.ToolStatus {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	tools := make([]policy.ToolStatus, 0, len(o.reviewed))
+	for _, t := range o.reviewed {
+		tools = append(tools, *t)
+	}
+	return tools
+}
+
+// collisions returns the error of the names of its tools, as they were last listed.
+func (o *offers) collisions() error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.collided
+}
+
 // listTools lists the upstream's tools, reviews them, and registers those that are
 // offered.
-func (u *Upstream) listTools(ctx context.Context, s *client.Session) error {
+func (o *offers) listTools(ctx context.Context, s *client.Session) error {
 	var definitions []json.RawMessage
 	if s.Server().Has("tools") {
 		var err error
@@ -28,38 +62,38 @@ func (u *Upstream) listTools(ctx context.Context, s *client.Session) error {
 			return err
 		}
 	}
-	u.offer(definitions)
+	o.offer(definitions)
 	return nil
 }
 
 // offer reviews the tools, given their definitions, and registers those that are offered.
-func (u *Upstream) offer(definitions []json.RawMessage) {
-	u.offering.Lock()
-	defer u.offering.Unlock()
-	tools := u.policy.Review(definitions)
+func (o *offers) offer(definitions []json.RawMessage) {
+	o.offering.Lock()
+	defer o.offering.Unlock()
+	tools := o.policy.Review(definitions)
 	for _, t := range tools {
 		if err := client.CheckTool(t.Raw); err != nil && t.Decision == policy.Offered {
 			t.Skip("Its definition is not valid: " + policy.CleanLine(err.Error(), 200))
 		}
 	}
-	u.register(tools)
+	o.register(tools)
 }
 
 // offerAgain offers the tools that were listed last, after what is accepted of them has
 // changed.
-func (u *Upstream) offerAgain() {
-	u.mu.Lock()
+func (o *offers) offerAgain() {
+	o.mu.Lock()
 	var definitions []json.RawMessage
-	for _, t := range u.tools {
+	for _, t := range o.reviewed {
 		definitions = append(definitions, t.Raw)
 	}
-	u.mu.Unlock()
-	u.offer(definitions)
+	o.mu.Unlock()
+	o.offer(definitions)
 }
 
 // register makes photons of the tools that are offered, in place of those that are
 // registered.
-func (u *Upstream) register(tools []*policy.ToolStatus) {
+func (o *offers) register(tools []*policy.ToolStatus) {
 	var offered []json.RawMessage
 	byName := make(map[string]*policy.ToolStatus)
 	for _, t := range tools {
@@ -68,13 +102,13 @@ func (u *Upstream) register(tools []*policy.ToolStatus) {
 			byName[t.Name] = t
 		}
 	}
-	left := u.manager.catalogue.SetTools(u.server.Name, offered)
+	left := o.catalogue.SetTools(o.server, offered)
 	for _, l := range left {
 		if t := byName[l.Name]; t != nil {
 			t.Skip(policy.UpperFirst(policy.CleanLine(l.Err.Error(), 300)) + ".")
 		}
 	}
-	for _, t := range u.manager.catalogue.Tools(u.server.Name) {
+	for _, t := range o.catalogue.Tools(o.server) {
 		if status := byName[t.Name]; status != nil && status.Decision == policy.Offered {
 			status.Photon = t.Photon.Name()
 			if t.Unchecked != nil {
@@ -82,9 +116,9 @@ func (u *Upstream) register(tools []*policy.ToolStatus) {
 			}
 		}
 	}
-	u.mu.Lock()
-	u.tools, u.collisions = tools, collisionsAmong(left)
-	u.mu.Unlock()
+	o.mu.Lock()
+	o.reviewed, o.collided = tools, collisionsAmong(left)
+	o.mu.Unlock()
 }
 
 // collisionsAmong returns the errors of the tools that are left out because their names
@@ -107,11 +141,11 @@ const maxListed = 10_000
 
 // listOthers lists what the upstream offers besides tools. A list that can't be had stays
 // as it is.
-func (u *Upstream) listOthers(ctx context.Context, s *client.Session) {
+func (o *offers) listOthers(ctx context.Context, s *client.Session) {
 	capabilities := s.Server().Capabilities
 	for _, l := range []catalogue.List{catalogue.Resources, catalogue.Templates, catalogue.Prompts} {
 		if rawjson.Member(capabilities, l.Capability()) == nil {
-			u.manager.catalogue.SetList(u.server.Name, l, nil)
+			o.catalogue.SetList(o.server, l, nil)
 			continue
 		}
 		items, err := s.List(ctx, string(l), l.Member(), maxListed)
@@ -120,22 +154,22 @@ func (u *Upstream) listOthers(ctx context.Context, s *client.Session) {
 		case errors.As(err, &refused) && refused.Code == mcp.METHOD_NOT_FOUND:
 			continue // many servers have resources, but no templates
 		case err != nil:
-			u.recordError(fmt.Errorf("%s: %w", l, err))
+			o.events.recordError(fmt.Errorf("%s: %w", l, err))
 			continue
 		}
-		for n, left := range u.manager.catalogue.SetList(u.server.Name, l, items) {
+		for n, left := range o.catalogue.SetList(o.server, l, items) {
 			if n == maxReportedItems {
 				break
 			}
-			u.recordError(fmt.Errorf("%q of %s is left out: %w", left.Name, l, left.Err))
+			o.events.recordError(fmt.Errorf("%q of %s is left out: %w", left.Name, l, left.Err))
 		}
 	}
 	if s.IsModern() { // which has no such requests
 		return
 	}
-	for _, uri := range u.manager.catalogue.Subscribed(u.server.Name) {
+	for _, uri := range o.catalogue.Subscribed(o.server) {
 		if _, err := s.Request(ctx, "resources/subscribe", map[string]any{"uri": uri}); err != nil {
-			u.recordError(fmt.Errorf("subscribing to %q: %w", uri, err))
+			o.events.recordError(fmt.Errorf("subscribing to %q: %w", uri, err))
 		}
 	}
 }

@@ -14,7 +14,15 @@ import (
 	"github.com/photon-beam/beam/internal/rawjson"
 )
 
-// A completion is called when the upstream says that a person has finished at an address.
+// completions are what is done when the upstream says that a person has finished at an
+// address. The methods may be called concurrently.
+type completions struct {
+	mu      sync.Mutex
+	awaited []*completion
+	// early are the ids of the latest elicitations that were complete before they were asked.
+	early []string
+}
+
 type completion struct {
 	id   string // the upstream's, of the elicitation
 	call func()
@@ -27,45 +35,45 @@ const (
 	maxElicitationID    = 200 // bytes
 )
 
-// onComplete calls f when the upstream says that the elicitation with an id is complete,
+// await calls f when the upstream says that the elicitation with an id is complete,
 // until the caller calls stop. The upstream may have said so already.
-func (u *Upstream) onComplete(id string, f func()) (stop func()) {
+func (cs *completions) await(id string, f func()) (stop func()) {
 	if id == "" {
 		return func() {}
 	}
 	c := &completion{id, f}
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	if i := slices.Index(u.completedEarly, id); i >= 0 {
-		u.completedEarly = slices.Delete(u.completedEarly, i, i+1)
+	cs.mu.Lock()
+	defer cs.mu.Unlock()
+	if i := slices.Index(cs.early, id); i >= 0 {
+		cs.early = slices.Delete(cs.early, i, i+1)
 		go f()
 		return func() {}
 	}
-	u.completions = append(u.completions, c)
+	cs.awaited = append(cs.awaited, c)
 	return func() {
-		u.mu.Lock()
-		defer u.mu.Unlock()
-		u.completions = slices.DeleteFunc(u.completions, func(other *completion) bool { return other == c })
+		cs.mu.Lock()
+		defer cs.mu.Unlock()
+		cs.awaited = slices.DeleteFunc(cs.awaited, func(other *completion) bool { return other == c })
 	}
 }
 
-// completeElicitation handles notifications/elicitation/complete.
-func (u *Upstream) completeElicitation(params json.RawMessage) {
+// complete handles notifications/elicitation/complete.
+func (cs *completions) complete(params json.RawMessage) {
 	var p struct{ ElicitationID string }
 	if json.Unmarshal(params, &p) != nil || p.ElicitationID == "" {
 		return
 	}
-	u.mu.Lock()
+	cs.mu.Lock()
 	var completed []*completion
-	for _, c := range u.completions {
+	for _, c := range cs.awaited {
 		if c.id == p.ElicitationID {
 			completed = append(completed, c)
 		}
 	}
 	if completed == nil && len(p.ElicitationID) <= maxElicitationID {
-		u.completedEarly = append(u.completedEarly[max(0, len(u.completedEarly)-maxEarlyCompletions+1):], p.ElicitationID)
+		cs.early = append(cs.early[max(0, len(cs.early)-maxEarlyCompletions+1):], p.ElicitationID)
 	}
-	u.mu.Unlock()
+	cs.mu.Unlock()
 	for _, c := range completed {
 		go c.call() // it may take as long as the log
 	}
@@ -111,7 +119,7 @@ func (p *passthrough) askRequired(urls []requiredURL) error {
 	var mu sync.Mutex
 	var errs []error
 	for _, required := range urls {
-		address, warning, refused := p.upstream.checkURL(required.URL)
+		address, warning, refused := p.upstream.questions.checkURL(required.URL)
 		if refused != nil {
 			return refused
 		}
@@ -136,8 +144,8 @@ func (p *passthrough) askUntilDone(required requiredURL, note string) error {
 	w := &withdrawer{yield: p.yield}
 	completed := make(chan struct{})
 	complete := sync.OnceFunc(func() { close(completed); w.withdraw(completedText) })
-	defer p.upstream.onComplete(required.ElicitationID, complete)()
-	options := append(p.upstream.askOptions(), ask.UntilDone())
+	defer p.upstream.questions.completions.await(required.ElicitationID, complete)()
+	options := append(p.upstream.questions.options(), ask.UntilDone())
 	err = ask.URL(p.named(true, note, w.yieldCall), "url", required.Message, required.URL, options...)
 	if errors.Is(err, generators.ErrWithdrawn) {
 		return nil

@@ -9,14 +9,14 @@ import (
 // An upstream may say that an elicitation is complete before the message is handled that
 // requires it. What is remembered of that is bounded.
 func TestCompletionBeforeTheQuestion(t *testing.T) {
-	u := new(Upstream)
+	cs := new(completions)
 	for n := range 10 * maxEarlyCompletions {
-		u.completeElicitation(json.RawMessage(fmt.Sprintf(`{"elicitationId":"e%d"}`, n)))
+		cs.complete(json.RawMessage(fmt.Sprintf(`{"elicitationId":"e%d"}`, n)))
 	}
-	if n := len(u.completedEarly); n != maxEarlyCompletions {
+	if n := len(cs.early); n != maxEarlyCompletions {
 		t.Errorf("%d are remembered", n)
 	}
 	done := make(chan struct{})
-	defer u.onComplete("e999", func() { close(done) })()
+	defer cs.await("e999", func() { close(done) })()
 	<-done
 }

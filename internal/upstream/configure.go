@@ -128,7 +128,7 @@ func (m *Manager) Accept(name, tool, digest string) (accepted []string, err erro
 		err = fmt.Errorf("%w: %s", err, u.policy.DescribeHeld())
 	}
 	if tool == "" || len(accepted) > 0 {
-		u.offerAgain()
+		u.offers.offerAgain()
 	}
 	return accepted, err
 }

@@ -2,15 +2,16 @@ package upstream
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
+	"sync"
 	"time"
 
 	"github.com/photon-beam/beam/internal/clientsession"
 	"github.com/photon-beam/beam/internal/mcp/client"
 	"github.com/photon-beam/beam/internal/runpause"
 	"github.com/photon-beam/beam/internal/upstream/config"
+	"github.com/photon-beam/beam/internal/upstream/policy"
 )
 
 // A connection is a session with an upstream. If the server has sessions, each is used for
@@ -18,7 +19,7 @@ import (
 type connection struct {
 	session *client.Session
 
-	// Guarded by the upstream's mu.
+	// Guarded by the mu of the upstream's connections.
 	key      connectionKey
 	client   clientsession.Client // that uses it
 	calls    int
@@ -57,79 +58,137 @@ func newConnection(key connectionKey, c clientsession.Client) *connection {
 	return &connection{key: key, client: c, ready: make(chan struct{})}
 }
 
+// connections are those to one upstream: a main one, which [Upstream.run] makes, and others. The
+// methods may be called concurrently.
+type connections struct {
+	server  *config.Server
+	options client.Options          // of each session, but for its capabilities
+	all     clientsession.Abilities // what somebody can be asked
+	ctx     context.Context         // ends with the upstream
+	program context.Context         // ends with all upstreams
+	spawn   func(func()) bool       // see Manager.spawn
+	events  *events
+
+	mu      sync.Mutex
+	changed chan struct{} // closed, and made again, when the state changes
+	state   State
+	since   time.Time
+	err     error
+	retryAt time.Time
+	main    *connection                   // nil unless connected
+	others  map[connectionKey]*connection // see acquire
+}
+
+// abilities returns what the upstream may ask during the calls of a client: what somebody
+// can be asked or, if nobody else is, what that client can be.
+func (cs *connections) abilities(c clientsession.Client) clientsession.Abilities {
+	if c.Only != nil {
+		return cs.all.And(*c.Only)
+	}
+	return cs.all
+}
+
+// setState sets the state, and wakes who waits for it.
+func (cs *connections) setState(s State, err error) {
+	cs.mu.Lock()
+	defer cs.mu.Unlock()
+	cs.state, cs.err, cs.since = s, err, time.Now()
+	close(cs.changed)
+	cs.changed = make(chan struct{})
+}
+
+// setWaiting notes that an attempt failed, and when the next one is.
+func (cs *connections) setWaiting(retryAt time.Time, err error) {
+	cs.mu.Lock()
+	cs.retryAt = retryAt
+	cs.mu.Unlock()
+	cs.setState(Waiting, err)
+}
+
+// setMain sets the connection that has been made, or nil when it has ended.
+func (cs *connections) setMain(c *connection) {
+	cs.mu.Lock()
+	cs.main = c
+	cs.mu.Unlock()
+	if c != nil {
+		cs.setState(Connected, nil)
+	}
+}
+
+// addTo adds to a status what the upstream is doing, and what it says of itself.
+func (cs *connections) addTo(s *Status) {
+	cs.mu.Lock()
+	defer cs.mu.Unlock()
+	s.State, s.Since = cs.state, cs.since
+	if cs.err != nil {
+		s.Error = cs.events.clean(cs.err.Error())
+	}
+	if cs.state == Waiting {
+		s.RetryAt = cs.retryAt
+	}
+	if cs.main != nil {
+		told := cs.main.session.Server()
+		s.Version, s.Info, s.Capabilities, s.Instructions = told.Version, told.Info, told.Capabilities, policy.CleanLine(told.Instructions, 4<<10)
+	}
+}
+
+// mainSession returns the session of the main connection; nil if there is none.
+func (cs *connections) mainSession() *client.Session {
+	cs.mu.Lock()
+	defer cs.mu.Unlock()
+	if cs.main == nil {
+		return nil
+	}
+	return cs.main.session
+}
+
 // connect makes a connection.
-func (u *Upstream) connect(ctx context.Context) (*connection, error) {
-	c := newConnection(connectionKey{declared: u.abilities(clientsession.Client{})}, clientsession.Client{})
-	return c, u.open(ctx, c)
+func (cs *connections) connect(ctx context.Context) (*connection, error) {
+	c := newConnection(connectionKey{declared: cs.abilities(clientsession.Client{})}, clientsession.Client{})
+	return c, cs.open(ctx, c)
 }
 
 // open connects c.
-func (u *Upstream) open(ctx context.Context, c *connection) (err error) {
+func (cs *connections) open(ctx context.Context, c *connection) (err error) {
 	defer close(c.ready)
-	c.session, c.err = client.Connect(ctx, u.server.Target, client.Options{
-		Info: u.manager.clientInfo(), Capabilities: encodeCapabilities(c.key.declared),
-		Attribute:          u.chooseCall,
-		HandleNotification: u.handleNotification,
-		HandleRenewed:      u.Refresh,
-		HandleFault:        func(text string) { u.addEvent(&u.errors, text) },
-		HandleStderr:       u.handleStderr,
-		Logger:             u.manager.options.Logger,
-	})
+	options := cs.options
+	options.Capabilities = encodeCapabilities(c.key.declared)
+	c.session, c.err = client.Connect(ctx, cs.server.Target, options)
 	return c.err
-}
-
-func (u *Upstream) handleStderr(line string) {
-	u.addEvent(&u.stderr, line)
-	u.manager.options.Logger.Info("stderr of an upstream", "upstream", u.server.Name, "line", u.clean(line))
-}
-
-// handleNotification handles what belongs to no call. It is quick, however many come.
-func (u *Upstream) handleNotification(n client.Notification) {
-	switch n.Method {
-	case "notifications/tools/list_changed", "notifications/resources/list_changed", "notifications/prompts/list_changed":
-		u.Refresh()
-	case "notifications/resources/updated":
-		var updated struct{ URI string }
-		if json.Unmarshal(n.Params, &updated) == nil {
-			u.manager.catalogue.Notify(n.Method, u.server.Name, updated.URI)
-		}
-	case "notifications/elicitation/complete":
-		u.completeElicitation(n.Params)
-	}
 }
 
 // acquire returns the connection for a call of an owner's client, which the caller releases.
 // It waits while the upstream is being connected to.
-func (u *Upstream) acquire(ctx context.Context, owner string, by clientsession.Client) (*connection, error) {
+func (cs *connections) acquire(ctx context.Context, owner string, by clientsession.Client) (*connection, error) {
 	ctx, cancel := context.WithTimeout(ctx, acquireWait)
 	defer cancel()
-	main, err := u.awaitMain(ctx)
+	main, err := cs.awaitMain(ctx)
 	if err != nil {
 		return nil, err
 	}
-	u.mu.Lock()
-	c, isNew, err := u.chooseConnection(main, owner, by)
+	cs.mu.Lock()
+	c, isNew, err := cs.choose(main, owner, by)
 	if err != nil {
-		u.mu.Unlock()
+		cs.mu.Unlock()
 		return nil, err
 	}
 	c.calls++
 	c.lastUsed = time.Now()
-	u.mu.Unlock()
-	if isNew && !u.manager.spawn(func() { u.serveOther(c) }) {
-		return nil, context.Cause(u.ctx)
+	cs.mu.Unlock()
+	if isNew && !cs.spawn(func() { cs.serveOther(c) }) {
+		return nil, context.Cause(cs.ctx)
 	}
 	if isNew || !c.isReady() {
-		defer runpause.Begin(ctx, u.describeConnecting())()
+		defer runpause.Begin(ctx, cs.describeConnecting())()
 	}
 	select {
 	case <-c.ready:
 		err = c.err
 	case <-ctx.Done():
-		err = fmt.Errorf("the upstream %s is still connecting", u.server.Name)
+		err = fmt.Errorf("the upstream %s is still connecting", cs.server.Name)
 	}
 	if err != nil {
-		u.release(c)
+		cs.release(c)
 		return nil, err
 	}
 	return c, nil
@@ -145,45 +204,45 @@ func (c *connection) isReady() bool {
 	}
 }
 
-func (u *Upstream) describeConnecting() string {
-	return fmt.Sprintf("Waits until Beam is connected to the server %s", u.server.Name)
+func (cs *connections) describeConnecting() string {
+	return fmt.Sprintf("Waits until Beam is connected to the server %s", cs.server.Name)
 }
 
 // awaitMain returns the main connection.
-func (u *Upstream) awaitMain(ctx context.Context) (*connection, error) {
+func (cs *connections) awaitMain(ctx context.Context) (*connection, error) {
 	endPause := func() {}
 	defer func() { endPause() }()
 	for isFirst := true; ; isFirst = false {
-		u.mu.Lock()
-		main, state, err, changed := u.main, u.state, u.err, u.changed
-		isSoon := time.Until(u.retryAt) < acquireRetryWait
-		u.mu.Unlock()
+		cs.mu.Lock()
+		main, state, err, changed := cs.main, cs.state, cs.err, cs.changed
+		isSoon := time.Until(cs.retryAt) < acquireRetryWait
+		cs.mu.Unlock()
 		switch {
 		case main != nil && main.session.Err() == nil:
 			return main, nil
 		case state == Waiting && !isSoon || state == Stopped:
-			return nil, fmt.Errorf("the upstream %s is not connected: %s", u.server.Name, u.clean(fmt.Sprint(err)))
+			return nil, fmt.Errorf("the upstream %s is not connected: %s", cs.server.Name, cs.events.clean(fmt.Sprint(err)))
 		}
 		if isFirst {
-			endPause = runpause.Begin(ctx, u.describeConnecting())
+			endPause = runpause.Begin(ctx, cs.describeConnecting())
 		}
 		select {
 		case <-changed:
-		case <-u.ctx.Done():
-			return nil, context.Cause(u.ctx)
+		case <-cs.ctx.Done():
+			return nil, context.Cause(cs.ctx)
 		case <-ctx.Done():
-			return nil, fmt.Errorf("the upstream %s is still connecting", u.server.Name)
+			return nil, fmt.Errorf("the upstream %s is still connecting", cs.server.Name)
 		}
 	}
 }
 
 var errManagerClosed = errors.New("this Beam is shutting down")
 
-// chooseConnection returns the connection for an owner's client, which is new if there is
+// choose returns the connection for an owner's client, which is new if there is
 // none. A modern server has no sessions, and needs one connection for all. The caller
 // holds mu.
-func (u *Upstream) chooseConnection(main *connection, owner string, by clientsession.Client) (c *connection, isNew bool, err error) {
-	want := connectionKey{owner: owner, session: by.Session, declared: u.abilities(by)}
+func (cs *connections) choose(main *connection, owner string, by clientsession.Client) (c *connection, isNew bool, err error) {
+	want := connectionKey{owner: owner, session: by.Session, declared: cs.abilities(by)}
 	if main.session.TellsCalls() {
 		want.session = ""
 	}
@@ -191,14 +250,14 @@ func (u *Upstream) chooseConnection(main *connection, owner string, by clientses
 		return main, false, nil
 	}
 	for ; ; want.number++ {
-		c := u.others[want]
+		c := cs.others[want]
 		if main.key == want || c == nil && main.isFreeFor(want) {
 			c = main
 		}
 		if c == nil {
 			break
 		}
-		if c.calls > 0 && u.server.Parallel == config.ParallelSeparate {
+		if c.calls > 0 && cs.server.Parallel == config.ParallelSeparate {
 			continue
 		}
 		if c == main {
@@ -206,30 +265,30 @@ func (u *Upstream) chooseConnection(main *connection, owner string, by clientses
 		}
 		return c, false, nil
 	}
-	if len(u.others) >= maxOthers {
-		idle := u.longestIdle()
+	if len(cs.others) >= maxOthers {
+		idle := cs.longestIdle()
 		if idle == nil {
-			return nil, false, fmt.Errorf("the upstream %s is in use by %d others: try again later", u.server.Name, len(u.others)+1)
+			return nil, false, fmt.Errorf("the upstream %s is in use by %d others: try again later", cs.server.Name, len(cs.others)+1)
 		}
-		delete(u.others, idle.key)
-		go u.closeOnceReady(idle)
+		delete(cs.others, idle.key)
+		go cs.closeOnceReady(idle)
 	}
 	c = newConnection(want, by)
-	u.others[want] = c
+	cs.others[want] = c
 	return c, true, nil
 }
 
 // isFreeFor reports whether a connection can be used for a key from now on: nobody uses it,
-// or its owner did in a session that has ended. The caller holds the upstream's mu.
+// or its owner did in a session that has ended. The caller holds the mu of the connections.
 func (c *connection) isFreeFor(key connectionKey) bool {
 	isLeft := c.key.owner == key.owner && c.calls == 0 && c.client.HasEnded()
 	return c.key.declared == key.declared && (c.key.owner == "" || isLeft)
 }
 
 // release ends the use of a connection.
-func (u *Upstream) release(c *connection) {
-	u.mu.Lock()
-	defer u.mu.Unlock()
+func (cs *connections) release(c *connection) {
+	cs.mu.Lock()
+	defer cs.mu.Unlock()
 	c.calls--
 	c.lastUsed = time.Now()
 }

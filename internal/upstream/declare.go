@@ -12,18 +12,12 @@ import (
 	"github.com/photon-beam/beam/internal/upstream/policy"
 )
 
-// abilities returns what the upstream may ask during the calls of a client: what somebody
-// can be asked or, if nobody else is, what that client can be.
-func (u *Upstream) abilities(c clientsession.Client) clientsession.Abilities {
-	isElicited := u.policy.Elicitation().Enabled
-	models := u.manager.options.SamplingAvailable
-	all := clientsession.Abilities{
-		Forms: isElicited, URLs: isElicited, Sampling: models, SamplingTools: models, Roots: u.manager.options.RootsAvailable,
+// abilities returns what somebody can be asked for an upstream with a policy.
+func (m *Manager) abilities(p *policy.Policy) clientsession.Abilities {
+	isElicited, models := p.Elicitation().Enabled, m.options.SamplingAvailable
+	return clientsession.Abilities{
+		Forms: isElicited, URLs: isElicited, Sampling: models, SamplingTools: models, Roots: m.options.RootsAvailable,
 	}
-	if c.Only != nil {
-		return all.And(*c.Only)
-	}
-	return all
 }
 
 // encodeCapabilities returns abilities as the capabilities of a client (MCP,

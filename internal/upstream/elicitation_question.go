@@ -15,7 +15,7 @@ import (
 )
 
 // elicitation returns the question of elicitation/create.
-func (u *Upstream) elicitation(r *client.ServerRequest) (*question, *refusal) {
+func (qs *questions) elicitation(r *client.ServerRequest) (*question, *refusal) {
 	var params struct {
 		Mode            string
 		Message         string
@@ -28,14 +28,14 @@ func (u *Upstream) elicitation(r *client.ServerRequest) (*question, *refusal) {
 	}
 	switch params.Mode {
 	case "", "form":
-		return u.formQuestion(params.Message, params.RequestedSchema)
+		return qs.formQuestion(params.Message, params.RequestedSchema)
 	case "url":
-		return u.urlQuestion(params.Message, params.URL, params.ElicitationID)
+		return qs.urlQuestion(params.Message, params.URL, params.ElicitationID)
 	}
 	return nil, invalidf("the mode %q is unknown; the client has declared form and url", policy.CleanLine(params.Mode, 50))
 }
 
-func (u *Upstream) formQuestion(text string, schema json.RawMessage) (*question, *refusal) {
+func (qs *questions) formQuestion(text string, schema json.RawMessage) (*question, *refusal) {
 	if rawjson.TypeName(schema) != rawjson.ObjectType {
 		return nil, invalidf("the requestedSchema must be an object")
 	}
@@ -47,12 +47,12 @@ func (u *Upstream) formQuestion(text string, schema json.RawMessage) (*question,
 	if err != nil {
 		return nil, invalidf("the requestedSchema is not one of a form: %v", err)
 	}
-	warning, err := u.policy.CheckForm(text, schema)
+	warning, err := qs.policy.CheckForm(text, schema)
 	if err != nil {
 		return nil, refusef(policy.AskSensitive, mcp.INVALID_PARAMS, "%v", err)
 	}
 	return &question{note: warning, declined: declinedResult, cancelled: cancelledResult, ask: func(yield generators.Yield) (json.RawMessage, error) {
-		content, err := ask.ForFields("elicitation", text, fields, u.askOptions()...).Ask(yield)
+		content, err := ask.ForFields("elicitation", text, fields, qs.options()...).Ask(yield)
 		if err != nil {
 			return nil, err
 		}
@@ -60,16 +60,16 @@ func (u *Upstream) formQuestion(text string, schema json.RawMessage) (*question,
 	}}, nil
 }
 
-func (u *Upstream) urlQuestion(text, address, id string) (*question, *refusal) {
-	address, warning, refused := u.checkURL(address)
+func (qs *questions) urlQuestion(text, address, id string) (*question, *refusal) {
+	address, warning, refused := qs.checkURL(address)
 	if refused != nil {
 		return nil, &refusal{policy.AskInvalid, refused}
 	}
 	return &question{note: warning, declined: declinedResult, cancelled: cancelledResult, ask: func(yield generators.Yield) (json.RawMessage, error) {
 		w := &withdrawer{yield: yield}
 		var isComplete atomic.Bool
-		defer u.onComplete(id, func() { isComplete.Store(true); w.withdraw(completedText) })()
-		err := ask.URL(w.yieldCall, "elicitation", text, address, u.askOptions()...)
+		defer qs.completions.await(id, func() { isComplete.Store(true); w.withdraw(completedText) })()
+		err := ask.URL(w.yieldCall, "elicitation", text, address, qs.options()...)
 		if err != nil && !isComplete.Load() {
 			return nil, err
 		}

@@ -4,11 +4,13 @@ import (
 	"context"
 	"sync"
 	"time"
+
+	"github.com/photon-beam/beam/internal/mcp/client"
 )
 
 // longestIdle returns the connection without calls that was used longest ago, or nil. The caller holds mu.
-func (u *Upstream) longestIdle() (idle *connection) {
-	for _, c := range u.others {
+func (cs *connections) longestIdle() (idle *connection) {
+	for _, c := range cs.others {
 		if c.calls == 0 && (idle == nil || c.lastUsed.Before(idle.lastUsed)) {
 			idle = c
 		}
@@ -16,24 +18,24 @@ func (u *Upstream) longestIdle() (idle *connection) {
 	return idle
 }
 
-func (u *Upstream) closeOnceReady(c *connection) {
+func (cs *connections) closeOnceReady(c *connection) {
 	<-c.ready
 	if c.err == nil {
-		u.close(c.session)
+		cs.close(c.session)
 	}
 }
 
 // serveOther connects a connection and closes it once it is idle.
-func (u *Upstream) serveOther(c *connection) {
-	ctx, cancel := context.WithTimeout(u.ctx, acquireWait)
-	err := u.open(ctx, c)
+func (cs *connections) serveOther(c *connection) {
+	ctx, cancel := context.WithTimeout(cs.ctx, acquireWait)
+	err := cs.open(ctx, c)
 	cancel()
-	defer u.forget(c)
+	defer cs.forget(c)
 	if err != nil {
-		u.recordError(err)
+		cs.events.recordError(err)
 		return
 	}
-	defer u.close(c.session)
+	defer cs.close(c.session)
 	ticker := time.NewTicker(idleTime / 10)
 	defer ticker.Stop()
 	ended := c.client.Ended
@@ -41,15 +43,15 @@ func (u *Upstream) serveOther(c *connection) {
 		select {
 		case <-c.session.Done():
 			return
-		case <-u.ctx.Done():
+		case <-cs.ctx.Done():
 			return
 		case <-ended:
 			ended = nil
-			if u.forgetIdle(c) {
+			if cs.forgetIdle(c) {
 				return
 			}
 		case <-ticker.C:
-			if u.forgetIdle(c) {
+			if cs.forgetIdle(c) {
 				return
 			}
 		}
@@ -57,36 +59,48 @@ func (u *Upstream) serveOther(c *connection) {
 }
 
 // forget removes a connection.
-func (u *Upstream) forget(c *connection) {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	if u.others[c.key] == c {
-		delete(u.others, c.key)
+func (cs *connections) forget(c *connection) {
+	cs.mu.Lock()
+	defer cs.mu.Unlock()
+	if cs.others[c.key] == c {
+		delete(cs.others, c.key)
 	}
 }
 
 // forgetIdle removes a connection if it has been idle for long, or its client has left.
-func (u *Upstream) forgetIdle(c *connection) bool {
-	u.mu.Lock()
-	defer u.mu.Unlock()
+func (cs *connections) forgetIdle(c *connection) bool {
+	cs.mu.Lock()
+	defer cs.mu.Unlock()
 	if c.calls > 0 || time.Since(c.lastUsed) < idleTime && !c.client.HasEnded() {
 		return false
 	}
-	if u.others[c.key] == c {
-		delete(u.others, c.key)
+	if cs.others[c.key] == c {
+		delete(cs.others, c.key)
 	}
 	return true
 }
 
-// closeConnections closes the other connections.
-func (u *Upstream) closeConnections() {
-	u.mu.Lock()
-	others := u.others
-	u.others = make(map[connectionKey]*connection)
-	u.mu.Unlock()
+// closeOthers closes the other connections.
+func (cs *connections) closeOthers() {
+	cs.mu.Lock()
+	others := cs.others
+	cs.others = make(map[connectionKey]*connection)
+	cs.mu.Unlock()
 	var closing sync.WaitGroup
 	for _, c := range others {
-		closing.Go(func() { u.closeOnceReady(c) })
+		closing.Go(func() { cs.closeOnceReady(c) })
 	}
 	closing.Wait()
+}
+
+// close closes a session, quickly if all are being closed. Its calls fail with the reason.
+func (cs *connections) close(s *client.Session) {
+	if cs.ctx.Err() != nil {
+		s.End(context.Cause(cs.ctx))
+	}
+	if cs.program.Err() != nil {
+		s.CloseQuickly()
+		return
+	}
+	s.Close()
 }

@@ -89,9 +89,7 @@ func (m *Manager) Start(ctx context.Context) error {
 	var collisions []error
 	for _, u := range upstreams {
 		if awaitTried(ctx, u) {
-			u.mu.Lock()
-			collisions = append(collisions, u.collisions)
-			u.mu.Unlock()
+			collisions = append(collisions, u.offers.collisions())
 		}
 	}
 	if err := errors.Join(collisions...); err != nil {

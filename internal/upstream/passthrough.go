@@ -90,21 +90,21 @@ func toolOf(request client.Request) string {
 func (u *Upstream) call(ctx context.Context, yield generators.Yield, request client.Request) (json.RawMessage, error) {
 	owner := generators.CallerOf(ctx).ID
 	by := clientsession.Of(ctx)
-	conn, err := u.acquire(ctx, owner, by)
+	conn, err := u.connections.acquire(ctx, owner, by)
 	if err != nil {
 		return nil, &ToolError{Text: err.Error(), Cause: err}
 	}
-	defer u.release(conn)
-	endTurn, err := u.takeTurn(ctx, yield, conn)
+	defer u.connections.release(conn)
+	endTurn, err := u.connections.takeTurn(ctx, yield, conn)
 	if err != nil {
 		return nil, err
 	}
 	defer endTurn()
-	declared := u.abilities(by)
+	declared := u.connections.abilities(by)
 	if by.Only != nil {
 		request.Capabilities = encodeCapabilities(declared)
 	}
-	clock, ctx := u.newCallClock(ctx)
+	clock, ctx := newCallClock(ctx, u.server.Limits.CallTimeout)
 	defer clock.stop()
 	p := &passthrough{upstream: u, ctx: ctx, yield: yield, request: request, client: by, declared: declared, conn: conn, clock: clock}
 	result, err := p.follow()
@@ -124,26 +124,20 @@ func (u *Upstream) call(ctx context.Context, yield generators.Yield, request cli
 	return nil, u.describeError(err)
 }
 
-func (u *Upstream) countCall() {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	u.callCount++
-}
-
 // describeError returns the error of a call for the person and the model.
 func (u *Upstream) describeError(err error) *ToolError {
 	var input *client.InputError
 	var refused *message.Error
 	switch {
 	case errors.As(err, &input):
-		return &ToolError{Text: "The tool asked a question that got no answer: " + u.clean(input.Cause.Message), Cause: err}
+		return &ToolError{Text: "The tool asked a question that got no answer: " + u.events.clean(input.Cause.Message), Cause: err}
 	case errors.As(err, &refused) && refused.Message != "":
-		return &ToolError{Text: u.clean(refused.Message), Cause: err}
+		return &ToolError{Text: u.events.clean(refused.Message), Cause: err}
 	case errors.As(err, &refused):
 		return &ToolError{Text: fmt.Sprintf("The upstream %s responded with the error %d, without a text.", u.server.Name, refused.Code), Cause: err}
 	}
-	u.recordError(err)
-	return &ToolError{Text: fmt.Sprintf("The upstream %s failed: %s", u.server.Name, u.clean(err.Error())), Cause: err}
+	u.events.recordError(err)
+	return &ToolError{Text: fmt.Sprintf("The upstream %s failed: %s", u.server.Name, u.events.clean(err.Error())), Cause: err}
 }
 
 // follow makes the request, and passes everything on until its result, and until the questions
@@ -151,7 +145,7 @@ func (u *Upstream) describeError(err error) *ToolError {
 func (p *passthrough) follow() (json.RawMessage, error) {
 	p.request.Observe = p.upstream.observerOf(p.ctx)
 	call := p.conn.session.Call(p.ctx, p.request)
-	p.upstream.countCall()
+	p.upstream.callCount.Add(1)
 	for {
 		e, more := call.Next()
 		if !more {
@@ -168,7 +162,7 @@ func (p *passthrough) follow() (json.RawMessage, error) {
 	}
 	result, err := call.Result()
 	if err == nil && !p.mayAsk {
-		p.upstream.learnAsking(p.request, false)
+		p.upstream.asking.learn(p.request, false)
 	}
 	p.asks.Wait() // those that can only be this call's have been withdrawn
 	return result, err

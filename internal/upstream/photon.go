@@ -31,12 +31,12 @@ func (u *Upstream) source() *catalogue.Source {
 
 // requestPlainly makes a request that belongs to no run.
 func (u *Upstream) requestPlainly(ctx context.Context, r catalogue.Request) (json.RawMessage, error) {
-	main, err := u.awaitMain(ctx)
+	main, err := u.connections.awaitMain(ctx)
 	if err != nil {
 		return nil, err
 	}
 	if r.Method == "resources/subscribe" && main.session.IsModern() {
-		return u.subscribeResource(ctx)
+		return u.subscription.update(ctx)
 	}
 	result, err := main.session.Request(ctx, r.Method, r.Params)
 	if err != nil {
@@ -48,12 +48,11 @@ func (u *Upstream) requestPlainly(ctx context.Context, r catalogue.Request) (jso
 // instructions returns what the upstream tells models of itself; empty if it isn't
 // connected.
 func (u *Upstream) instructions() string {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	if u.main == nil {
+	s := u.connections.mainSession()
+	if s == nil {
 		return ""
 	}
-	return humanize.TruncateBytes(strings.ToValidUTF8(u.main.session.Server().Instructions, "\ufffd"), maxInstructions, " …")
+	return humanize.TruncateBytes(strings.ToValidUTF8(s.Server().Instructions, "\ufffd"), maxInstructions, " …")
 }
 
 // maxInstructions is how much of an upstream's instructions clients get, in bytes.

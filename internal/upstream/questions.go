@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/url"
 	"strings"
 	"sync/atomic"
 
@@ -33,7 +34,7 @@ const maxQuestion = 1 << 20
 func (p *passthrough) ask(r *client.ServerRequest) {
 	p.mayAsk = true
 	if r.IsCertain() {
-		p.upstream.learnAsking(p.request, true)
+		p.upstream.asking.learn(p.request, true)
 	}
 	if !p.inGoroutine(func() { p.settle(r) }) {
 		r.PassOn(errRunOver)
@@ -87,7 +88,7 @@ func (p *passthrough) settle(r *client.ServerRequest) {
 		p.refuse(r, refused)
 		return
 	}
-	q, refused := p.upstream.question(r)
+	q, refused := p.upstream.questions.of(r)
 	if refused != nil {
 		p.refuse(r, refused)
 		return
@@ -214,11 +215,18 @@ func (q *question) refusalOf(err error) *message.Error {
 	return message.Errorf(mcp.INVALID_PARAMS, "%v", err)
 }
 
-// question returns the question that a request asks, or the error for the upstream.
-func (u *Upstream) question(r *client.ServerRequest) (*question, *refusal) {
+// questions make questions of an upstream's requests.
+type questions struct {
+	policy       *policy.Policy
+	isOwnAddress func(*url.URL) bool // see [Options]
+	completions  *completions
+}
+
+// of returns the question that a request asks, or the error for the upstream.
+func (qs *questions) of(r *client.ServerRequest) (*question, *refusal) {
 	switch r.Method {
 	case string(mcp.MethodElicitationCreate):
-		return u.elicitation(r)
+		return qs.elicitation(r)
 	case string(mcp.MethodSamplingCreateMessage):
 		return samplingQuestion(r)
 	case string(mcp.MethodListRoots):
@@ -257,9 +265,9 @@ func rootsQuestion() *question {
 	}}
 }
 
-// askOptions returns the options of a question for people.
-func (u *Upstream) askOptions() []ask.Option {
-	if d := u.policy.Elicitation().Timeout; d > 0 {
+// options returns the options of a question for people.
+func (qs *questions) options() []ask.Option {
+	if d := qs.policy.Elicitation().Timeout; d > 0 {
 		return []ask.Option{ask.Timeout(d)}
 	}
 	return nil

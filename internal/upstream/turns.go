@@ -12,20 +12,20 @@ import (
 
 // takeTurn waits until no other call of a connection is in progress, if they are to follow each
 // other. The caller calls end when the call has ended. The error is that of ctx.
-func (u *Upstream) takeTurn(ctx context.Context, yield generators.Yield, c *connection) (end func(), err error) {
-	if u.server.Parallel != config.ParallelNever || c.session.IsModern() {
+func (cs *connections) takeTurn(ctx context.Context, yield generators.Yield, c *connection) (end func(), err error) {
+	if cs.server.Parallel != config.ParallelNever || c.session.IsModern() {
 		return func() {}, nil
 	}
 	turn := make(chan struct{})
-	u.mu.Lock()
+	cs.mu.Lock()
 	c.turns = append(c.turns, turn)
 	isFirst := len(c.turns) == 1
-	u.mu.Unlock()
-	end = func() { u.endTurn(c, turn) }
+	cs.mu.Unlock()
+	end = func() { cs.endTurn(c, turn) }
 	if isFirst {
 		return end, nil
 	}
-	text := fmt.Sprintf("Waits for another call of the server %s, which is called for one thing at a time", u.server.Name)
+	text := fmt.Sprintf("Waits for another call of the server %s, which is called for one thing at a time", cs.server.Name)
 	yield(generators.Status(text))
 	defer runpause.Begin(ctx, text)()
 	select {
@@ -38,9 +38,9 @@ func (u *Upstream) takeTurn(ctx context.Context, yield generators.Yield, c *conn
 }
 
 // endTurn ends a turn, or the wait for it.
-func (u *Upstream) endTurn(c *connection, turn chan struct{}) {
-	u.mu.Lock()
-	defer u.mu.Unlock()
+func (cs *connections) endTurn(c *connection, turn chan struct{}) {
+	cs.mu.Lock()
+	defer cs.mu.Unlock()
 	i := slices.Index(c.turns, turn)
 	c.turns = slices.Delete(c.turns, i, i+1)
 	if i == 0 && len(c.turns) > 0 {

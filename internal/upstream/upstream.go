@@ -2,11 +2,13 @@ package upstream
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"math/rand/v2"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/photon-beam/beam/internal/mcp/client"
@@ -27,36 +29,19 @@ type Upstream struct {
 	isTried sync.Once
 	refresh chan struct{} // has an element if the tools must be listed again
 	retry   chan struct{} // has an element if a wait must end
-	// resubscribe gets a channel for each change of the resources that are subscribed to,
-	// which is closed once the server notifies of them.
-	resubscribe chan chan struct{}
 
-	offering sync.Mutex // held while tools are reviewed and registered
-
-	mu          sync.Mutex
-	changed     chan struct{} // closed, and made again, when the state changes
-	state       State
-	since       time.Time
-	err         error
-	retryAt     time.Time
-	main        *connection                   // nil unless connected
-	others      map[connectionKey]*connection // see acquire
-	asking      map[string]bool               // whether callees are known to ask; see learnAsking
-	tools       []*policy.ToolStatus          // as they were last reviewed
-	collisions  error                         // of the names of its tools, as they were last listed
-	errors      []Event                       // the latest
-	stderr      []Event                       // the latest lines
-	callCount   int64
-	completions []*completion
-	// completedEarly are the latest elicitations that were complete before they were asked.
-	completedEarly []string
+	events       *events
+	asking       *attribution
+	questions    *questions
+	connections  *connections
+	offers       *offers
+	subscription *subscription
+	callCount    atomic.Int64
 }
 
 func newUpstream(m *Manager, server config.Server) (*Upstream, error) {
 	u := &Upstream{
-		manager: m, server: server, tried: make(chan struct{}), refresh: make(chan struct{}, 1), retry: make(chan struct{}, 1), resubscribe: make(chan chan struct{}),
-		changed: make(chan struct{}), state: Connecting, since: time.Now(),
-		others: make(map[connectionKey]*connection), asking: make(map[string]bool), done: make(chan struct{}),
+		manager: m, server: server, done: make(chan struct{}), tried: make(chan struct{}), refresh: make(chan struct{}, 1), retry: make(chan struct{}, 1),
 	}
 	u.ctx, u.cancel = context.WithCancelCause(m.ctx)
 	policy, err := policy.New(server, m.options.Policy)
@@ -64,6 +49,21 @@ func newUpstream(m *Manager, server config.Server) (*Upstream, error) {
 		return u, fmt.Errorf("upstream %s: %w", server.Name, err)
 	}
 	u.policy = policy
+	u.events = &events{server: &u.server, logger: m.options.Logger}
+	u.asking = &attribution{asks: make(map[string]bool)}
+	u.questions = &questions{policy: policy, isOwnAddress: m.options.IsOwnAddress, completions: new(completions)}
+	u.offers = &offers{server: server.Name, policy: policy, catalogue: m.catalogue, events: u.events}
+	u.subscription = &subscription{
+		server: server.Name, ctx: u.ctx, spawn: m.spawn, catalogue: m.catalogue, refresh: u.Refresh, renew: make(chan chan struct{}),
+	}
+	u.connections = &connections{
+		server: &u.server, all: m.abilities(policy), ctx: u.ctx, program: m.ctx, spawn: m.spawn, events: u.events,
+		changed: make(chan struct{}), state: Connecting, since: time.Now(), others: make(map[connectionKey]*connection),
+		options: client.Options{
+			Info: m.clientInfo(), Attribute: u.asking.choose, HandleNotification: u.handleNotification, HandleRenewed: u.Refresh,
+			HandleFault: u.events.recordFault, HandleStderr: u.events.recordStderr, Logger: m.options.Logger,
+		},
+	}
 	m.catalogue.Put(u.source())
 	return u, nil
 }
@@ -83,17 +83,17 @@ const (
 // run connects to the upstream, again and again, until it is removed or the manager is
 // closed.
 func (u *Upstream) run() {
-	defer u.closeConnections()
+	defer u.connections.closeOthers()
 	defer u.isTried.Do(func() { close(u.tried) })
 	for attempt := 0; u.ctx.Err() == nil; attempt++ {
-		u.setState(Connecting, nil)
+		u.connections.setState(Connecting, nil)
 		connectedAt := time.Now()
 		err := u.serve()
 		if u.ctx.Err() != nil {
 			return
 		}
-		u.recordError(err)
-		u.manager.options.Logger.Warn("an upstream is not connected", "upstream", u.server.Name, "err", u.clean(err.Error()))
+		u.events.recordError(err)
+		u.manager.options.Logger.Warn("an upstream is not connected", "upstream", u.server.Name, "err", u.events.clean(err.Error()))
 		if time.Since(connectedAt) > stableTime {
 			attempt = 0
 		}
@@ -105,19 +105,19 @@ func (u *Upstream) run() {
 func (u *Upstream) serve() error {
 	ctx, cancel := context.WithTimeoutCause(u.ctx, connectTimeout, fmt.Errorf("it took more than %s to connect", connectTimeout))
 	defer cancel()
-	c, err := u.connect(ctx)
+	c, err := u.connections.connect(ctx)
 	if err != nil {
 		return err
 	}
-	defer u.close(c.session)
-	if err := u.listTools(ctx, c.session); err != nil {
+	defer u.connections.close(c.session)
+	if err := u.offers.listTools(ctx, c.session); err != nil {
 		return err
 	}
-	u.listOthers(ctx, c.session)
-	u.setMain(c)
-	defer u.setMain(nil)
+	u.offers.listOthers(ctx, c.session)
+	u.connections.setMain(c)
+	defer u.connections.setMain(nil)
 	u.isTried.Do(func() { close(u.tried) })
-	u.manager.spawn(func() { u.listen(c.session) })
+	u.manager.spawn(func() { u.subscription.listen(c.session) })
 	wait := minRefreshInterval
 	for {
 		select {
@@ -126,10 +126,10 @@ func (u *Upstream) serve() error {
 		case <-u.ctx.Done():
 			return context.Cause(u.ctx)
 		case <-u.refresh:
-			if err := u.listTools(u.ctx, c.session); err != nil {
-				u.recordError(fmt.Errorf("listing its tools again: %w", err))
+			if err := u.offers.listTools(u.ctx, c.session); err != nil {
+				u.events.recordError(fmt.Errorf("listing its tools again: %w", err))
 			}
-			u.listOthers(u.ctx, c.session)
+			u.offers.listOthers(u.ctx, c.session)
 			u.pause(wait, c.session)
 			if len(u.refresh) == 0 {
 				wait = minRefreshInterval
@@ -138,18 +138,6 @@ func (u *Upstream) serve() error {
 			}
 		}
 	}
-}
-
-// close closes a session, quickly if all are being closed. Its calls fail with the reason.
-func (u *Upstream) close(s *client.Session) {
-	if u.ctx.Err() != nil {
-		s.End(context.Cause(u.ctx))
-	}
-	if u.manager.ctx.Err() != nil {
-		s.CloseQuickly()
-		return
-	}
-	s.Close()
 }
 
 // The least time between two lists of the tools. It grows while they change all the time.
@@ -173,10 +161,7 @@ func (u *Upstream) pause(d time.Duration, s *client.Session) {
 func (u *Upstream) waitToReconnect(attempt int, err error) {
 	wait := min(minReconnectWait<<min(attempt, 10), maxReconnectWait)
 	wait += time.Duration(rand.Int64N(int64(wait)/4 + 1))
-	u.mu.Lock()
-	u.retryAt = time.Now().Add(wait)
-	u.mu.Unlock()
-	u.setState(Waiting, err)
+	u.connections.setWaiting(time.Now().Add(wait), err)
 	u.isTried.Do(func() { close(u.tried) })
 	t := time.NewTimer(wait)
 	defer t.Stop()
@@ -189,17 +174,29 @@ func (u *Upstream) waitToReconnect(attempt int, err error) {
 
 // Reconnect ends the connection, if there is one, and makes another at once.
 func (u *Upstream) Reconnect() {
-	u.mu.Lock()
-	c := u.main
-	u.mu.Unlock()
-	if c != nil {
-		c.session.End(errors.New("the operator asked to reconnect"))
+	if s := u.connections.mainSession(); s != nil {
+		s.End(errors.New("the operator asked to reconnect"))
 	}
 	signal(u.retry)
 }
 
 // Refresh lists the tools again, after what is accepted of them has changed.
 func (u *Upstream) Refresh() { signal(u.refresh) }
+
+// handleNotification handles what belongs to no call. It is quick, however many come.
+func (u *Upstream) handleNotification(n client.Notification) {
+	switch n.Method {
+	case "notifications/tools/list_changed", "notifications/resources/list_changed", "notifications/prompts/list_changed":
+		u.Refresh()
+	case "notifications/resources/updated":
+		var updated struct{ URI string }
+		if json.Unmarshal(n.Params, &updated) == nil {
+			u.manager.catalogue.Notify(n.Method, u.server.Name, updated.URI)
+		}
+	case "notifications/elicitation/complete":
+		u.questions.completions.complete(n.Params)
+	}
+}
 
 func signal(c chan struct{}) {
 	select {
@@ -208,88 +205,23 @@ func signal(c chan struct{}) {
 	}
 }
 
-// setState sets the state, and wakes who waits for it.
-func (u *Upstream) setState(s State, err error) {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	u.state, u.err, u.since = s, err, time.Now()
-	close(u.changed)
-	u.changed = make(chan struct{})
-}
-
-// setMain sets the connection that has been made, or nil when it has ended.
-func (u *Upstream) setMain(c *connection) {
-	u.mu.Lock()
-	u.main = c
-	u.mu.Unlock()
-	if c != nil {
-		u.setState(Connected, nil)
-	}
-}
-
-// The number of errors and lines of stderr that are kept, and their size in bytes.
-const (
-	maxEvents    = 50
-	maxEventText = 500
-)
-
-// recordError keeps an error for the operator.
-func (u *Upstream) recordError(err error) { u.addEvent(&u.errors, err.Error()) }
-
-// addEvent adds to a list of the latest events.
-func (u *Upstream) addEvent(to *[]Event, text string) {
-	text = u.clean(text)
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	if len(*to) >= maxEvents {
-		*to = (*to)[1:]
-	}
-	*to = append(*to, Event{Time: time.Now(), Text: text})
-}
-
-// clean returns a text of the upstream as one short line, without the secrets of its
-// configuration.
-func (u *Upstream) clean(text string) string {
-	for _, secret := range u.server.Secrets {
-		if secret != "" {
-			text = strings.ReplaceAll(text, secret, "***")
-		}
-	}
-	return policy.CleanLine(text, maxEventText)
-}
-
 // Status returns what an operator sees of the upstream.
 func (u *Upstream) Status() Status {
-	u.mu.Lock()
-	defer u.mu.Unlock()
 	s := Status{
 		Name: u.server.Name, Type: u.server.Type, Address: u.address(), File: u.server.File, Own: u.server.File == u.manager.options.OwnFile,
-		State: u.state, Since: u.since, Ignored: u.server.Ignored, Warn: u.server.Warnings,
-		Errors: append([]Event{}, u.errors...), Stderr: append([]Event{}, u.stderr...),
-		OpenAsks: u.policy.OpenAsks(), Calls: u.policy.Calls(), CallCount: u.callCount,
+		Ignored: u.server.Ignored, Warn: u.server.Warnings, Tools: u.offers.tools(),
+		OpenAsks: u.policy.OpenAsks(), Calls: u.policy.Calls(), CallCount: u.callCount.Load(),
 	}
-	if u.err != nil {
-		s.Error = u.clean(u.err.Error())
-	}
-	if u.state == Waiting {
-		s.RetryAt = u.retryAt
-	}
-	if u.main != nil {
-		told := u.main.session.Server()
-		s.Version, s.Info, s.Capabilities, s.Instructions = told.Version, told.Info, told.Capabilities, policy.CleanLine(told.Instructions, 4<<10)
-	}
-	s.Tools = make([]policy.ToolStatus, 0, len(u.tools))
-	for _, t := range u.tools {
-		s.Tools = append(s.Tools, *t)
-	}
+	s.Errors, s.Stderr = u.events.latest()
+	u.connections.addTo(&s)
 	return s
 }
 
 // address returns the command, or the URL without what may be secret.
 func (u *Upstream) address() string {
 	if u.server.URL == "" {
-		return u.clean(strings.Join(append([]string{u.server.Command}, u.server.Args...), " "))
+		return u.events.clean(strings.Join(append([]string{u.server.Command}, u.server.Args...), " "))
 	}
 	address, _, _ := strings.Cut(u.server.URL, "?")
-	return u.clean(address)
+	return u.events.clean(address)
 }

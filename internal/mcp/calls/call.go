@@ -7,10 +7,12 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/internal/clientsession"
 	"github.com/photon-beam/beam/internal/engine"
 	"github.com/photon-beam/beam/internal/mcp/requests"
 	"github.com/photon-beam/beam/internal/mcp/session"
+	"github.com/photon-beam/beam/internal/mcp/tasks"
 	"github.com/photon-beam/beam/internal/runlog"
 )
 
@@ -20,9 +22,10 @@ type call struct {
 	run       *run
 	origin    origin
 	replies   replies
-	handoffs  handoffs
+	handoff   handoff // the result of a call that ends although its run goes on
 	session   *session.Session
 	policy    AskPolicy
+	chat      *Chat
 	leave     leaveTimes
 	presence  *clientsession.Presence // of the client, while a stream of the call is open; nil if it doesn't matter
 	outlet    outlet
@@ -112,7 +115,7 @@ func (c *call) finish(ctx context.Context, s *stream, e runlog.Entry) requests.R
 		return c.fail(err)
 	}
 	c.origin.noteReturned(ctx)
-	if ended.Status == runlog.Unanswered && c.handoffs.hasView {
+	if ended.Status == runlog.Unanswered && c.chat.IsUsedBy(c.session, c.run.client) {
 		result.IsError = false // hosts show no view of errors
 	}
 	return c.replies.result(result, c.run.cursor(e.Seq))
@@ -137,7 +140,7 @@ func (c *call) handOff() (r requests.Reply, done bool) {
 	if !waits {
 		return requests.Reply{}, false
 	}
-	result, err := c.handoffs.result(info)
+	result, err := c.handoff.result(info)
 	if err != nil {
 		c.run.logger.Error("handing off a call", "run", c.run.id, "err", err)
 		c.questions.noteResponse() // and try again later
@@ -188,6 +191,11 @@ type origin interface {
 	abandon()
 	// keep keeps the run while a client can resume it with a requestState.
 	keep() error
+	// related returns the _meta members of the requests that ask its questions; nil for none.
+	related() map[string]any
+	// leaves reports whether a question that the client can't be asked stays open without a
+	// word to the client.
+	leaves(*ask.Question) bool
 	// explainEnd adds to a run's end what the client can do.
 	explainEnd(runlog.Finished) runlog.Finished
 	// noteReturned is called when the client gets the run's result.
@@ -195,7 +203,10 @@ type origin interface {
 }
 
 // startedRun is the origin of a call that has started its run.
-type startedRun struct{ run *run }
+type startedRun struct {
+	anyRun
+	run *run
+}
 
 var _ origin = startedRun{}
 
@@ -210,21 +221,44 @@ func (o startedRun) abandon() {
 
 func (o startedRun) keep() error { return keepRunForState(o.run) }
 
-func (startedRun) explainEnd(end runlog.Finished) runlog.Finished { return end }
+// continuedRun is the origin of a request that goes on with what an earlier request of its call
+// has started. The client may still have the run's requestState.
+type continuedRun struct{ startedRun }
 
-func (startedRun) noteReturned(context.Context) {}
+var _ origin = continuedRun{}
+
+func (o continuedRun) abandon() {
+	if err := o.keep(); err != nil {
+		o.run.logger.Error("keeping a run for its requestState", "run", o.run.id, "err", err)
+	}
+}
 
 // taskRun is the origin of a request about a task, which outlives all requests.
-type taskRun struct{}
+type taskRun struct {
+	anyRun
+	id string
+}
 
 var _ origin = taskRun{}
 
-func (taskRun) cancel() {}
+func (o taskRun) related() map[string]any { return tasks.RelatedMeta(o.id) }
 
-func (taskRun) abandon() {}
+// leaves leaves the questions that others can be asked: the task has a status message.
+func (taskRun) leaves(q *ask.Question) bool { return tasks.IsAnswerableElsewhere(q) }
 
-func (taskRun) keep() error { return nil }
+// anyRun has what most origins do: nothing.
+type anyRun struct{}
 
-func (taskRun) explainEnd(end runlog.Finished) runlog.Finished { return end }
+func (anyRun) cancel() {}
 
-func (taskRun) noteReturned(context.Context) {}
+func (anyRun) abandon() {}
+
+func (anyRun) keep() error { return nil }
+
+func (anyRun) related() map[string]any { return nil }
+
+func (anyRun) leaves(*ask.Question) bool { return false }
+
+func (anyRun) explainEnd(end runlog.Finished) runlog.Finished { return end }
+
+func (anyRun) noteReturned(context.Context) {}

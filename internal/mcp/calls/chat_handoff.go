@@ -3,14 +3,22 @@ package calls
 import (
 	"fmt"
 
+	"github.com/photon-beam/beam/internal/engine"
 	"github.com/photon-beam/beam/internal/links"
 	msg "github.com/photon-beam/beam/internal/mcp/message"
 )
 
-// chatHandoff is the structured content of a call that was handed off to its view. It
+// A chatHandoff leaves the questions to the call's view.
+type chatHandoff pageHandoff
+
+var _ handoff = chatHandoff{}
+
+func (chatHandoff) showsQuestions() bool { return true }
+
+// chatContent is the structured content of a call that was handed off to its view. It
 // says all that the text says: some hosts give the model only one of them, and some give
 // the view only one.
-type chatHandoff struct {
+type chatContent struct {
 	Run       string         `json:"beam_run"` // the view finds the run by it
 	Status    string         `json:"status"`
 	Tool      string         `json:"tool"`
@@ -26,10 +34,10 @@ type chatQuestion struct {
 	Address  string `json:"address,omitempty"`
 }
 
-// chatResult returns the result of a call whose view asks the user. It is never an error:
-// hosts show no view of those.
-func (h *handoffs) chatResult(waits waitingRun) *msg.ToolResult {
-	content := chatHandoff{Run: waits.Run, Status: "waiting", Tool: h.run.photon.Name(), Pause: waits.Pause, Next: h.chatNext(waits)}
+// result returns a result that is never an error: hosts show no view of those.
+func (h chatHandoff) result(info engine.Info) (*msg.ToolResult, error) {
+	waits, _ := newWaitingRun(info, h.run.pages) // without pages, the questions have no addresses
+	content := chatContent{Run: waits.Run, Status: "waiting", Tool: h.run.photon.Name(), Pause: waits.Pause, Next: h.next(waits)}
 	if base, err := h.run.pages(); err == nil {
 		content.Inbox = links.Base(base).Inbox()
 	}
@@ -53,11 +61,11 @@ func (h *handoffs) chatResult(waits waitingRun) *msg.ToolResult {
 	}
 	result := &msg.ToolResult{Content: []msg.ContentBlock{msg.TextBlock(text + "\n" + content.Next)}, Structured: msg.Compacted(content)}
 	result.Meta = map[string]any{metaWaitingRun: waits}
-	return result
+	return result, nil
 }
 
-// chatNext tells a model how it goes on with a run that its view shows.
-func (h *handoffs) chatNext(run waitingRun) string {
+// next tells a model how it goes on with a run that its view shows.
+func (h chatHandoff) next(run waitingRun) string {
 	arguments := handleArguments([]waitingRun{run})
 	next := fmt.Sprintf("Do not answer in the user's place. When the user says that they are done, call the tool %s with %s, and not before: it returns the result or the next question.", ResumeTool, arguments)
 	if run.Pause != "" {

@@ -9,7 +9,6 @@ import (
 	msg "github.com/photon-beam/beam/internal/mcp/message"
 	"github.com/photon-beam/beam/internal/mcp/requests"
 	"github.com/photon-beam/beam/internal/mcp/session"
-	"github.com/photon-beam/beam/internal/runlog"
 )
 
 // A directCall handles a stream of the call of a client that this server can send requests
@@ -101,16 +100,16 @@ func (d *directCall) resume(ctx context.Context, after uint64) (r requests.Reply
 
 func (d *directCall) sendQuestions(ctx context.Context, seqs []uint64) error {
 	for _, seq := range seqs {
-		if err := d.sendQuestion(ctx, seq); err != nil {
+		if err := d.handleQuestion(ctx, seq); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// sendQuestion asks the client a question, or leaves it to others. A question that was
-// asked before is sent again, for a client that resumes.
-func (d *directCall) sendQuestion(ctx context.Context, seq uint64) error {
+// handleQuestion implements [callHandler]. It asks the client a question, or leaves it to
+// others. A question that was asked before is sent again, for a client that resumes.
+func (d *directCall) handleQuestion(ctx context.Context, seq uint64) error {
 	open, isOpen, err := d.call.run.openAsk(ctx, seq)
 	if !isOpen {
 		return err
@@ -125,38 +124,19 @@ func (d *directCall) sendQuestion(ctx context.Context, seq uint64) error {
 	return d.call.questions.ask(d.stream.sender, seq, request)
 }
 
-// handleEntry implements [callHandler].
-func (d *directCall) handleEntry(ctx context.Context, e runlog.Entry) error {
-	switch e.Kind {
-	case runlog.KindAsked:
-		return d.sendQuestion(ctx, e.Seq)
-	case runlog.KindAnswered, runlog.KindWithdrawn:
-		s, err := runlog.Decode[msg.Settlement](e)
-		if err != nil {
-			return err
-		}
-		d.call.unasked.forget(s.AskSeq)
-		return d.call.questions.settle(d.stream.sender, s, s.Describe())
-	case runlog.KindSampling:
-		if err := d.sendNewVersion(ctx, e); err != nil {
-			return err
-		}
-	}
-	return d.stream.sendEvent(e)
+// handleSettlement implements [callHandler].
+func (d *directCall) handleSettlement(s msg.Settlement) error {
+	return d.call.questions.settle(d.stream.sender, s, s.Describe())
 }
 
-// sendNewVersion sends the version of a request to a model that was approved, if the client
-// was asked another one.
-func (d *directCall) sendNewVersion(ctx context.Context, e runlog.Entry) error {
-	s, err := runlog.Decode[runlog.Sampling](e)
-	if err != nil || s.Approved == nil {
-		return err
-	}
-	p := d.call.questions.find(s.AskSeq)
+// handleApproval implements [callHandler]. It sends the version that was approved, if the
+// client was asked another one.
+func (d *directCall) handleApproval(ctx context.Context, askSeq uint64) error {
+	p := d.call.questions.find(askSeq)
 	if p == nil {
 		return nil
 	}
-	open, isOpen, err := d.call.run.openAsk(ctx, s.AskSeq)
+	open, isOpen, err := d.call.run.openAsk(ctx, askSeq)
 	if !isOpen {
 		return err
 	}

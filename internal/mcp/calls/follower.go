@@ -43,8 +43,12 @@ var _ engine.Waiter = (*follower)(nil)
 // A callHandler decides what the entries of a run mean for a call. A follower calls
 // it only in its steps, except for handleRequestEnd.
 type callHandler interface {
-	// handleEntry handles an entry other than the last one of an ended run.
-	handleEntry(ctx context.Context, e runlog.Entry) error
+	// handleQuestion handles the question with an ordinal, which the run has asked.
+	handleQuestion(ctx context.Context, seq uint64) error
+	// handleApproval handles the approval of a version of a question to a model.
+	handleApproval(ctx context.Context, askSeq uint64) error
+	// handleSettlement handles the settlement of a question.
+	handleSettlement(msg.Settlement) error
 	// replyAfterBatch returns the call's reply if the call ends after the entries that
 	// were handled.
 	replyAfterBatch() (r requests.Reply, done bool)
@@ -189,23 +193,57 @@ func (f *follower) handleRecorded(ctx context.Context) (r requests.Reply, done b
 
 // handleBatch handles a batch of entries.
 func (f *follower) handleBatch(ctx context.Context, batch []runlog.Entry) (r requests.Reply, done bool, err error) {
+	v := followedEntries{f.stream.sendEvent, ctx, f}
 	for _, e := range batch {
-		switch cause := f.inFlight.Cause(); {
-		case cause != nil:
+		if cause := f.inFlight.Cause(); cause != nil {
 			f.handler.handleRequestEnd(cause)
 			return r, true, nil
-		case e.Kind == runlog.KindFinished:
-			return f.call.finish(ctx, f.stream, e), true, nil
-		case e.Kind == runlog.KindAsked:
-			f.call.asked.Store(true)
 		}
-		if err := f.handler.handleEntry(ctx, e); err != nil {
+		if e.Kind == runlog.KindFinished {
+			return f.call.finish(ctx, f.stream, e), true, nil
+		}
+		if err := e.Visit(v); err != nil {
 			return r, true, err
 		}
 		f.stream.last = e.Seq
 	}
 	r, done = f.handler.replyAfterBatch()
 	return r, done, nil
+}
+
+// followedEntries passes the entries of a run, but for its end, to the handler of a call, and
+// sends the client the notifications of the rest.
+type followedEntries struct {
+	runlog.Rest
+	ctx context.Context
+	*follower
+}
+
+func (v followedEntries) Asked(e runlog.Entry, _ runlog.Asked) error {
+	v.call.asked.Store(true)
+	return v.handler.handleQuestion(v.ctx, e.Seq)
+}
+
+func (v followedEntries) Answered(e runlog.Entry, _ runlog.Answered) error { return v.settle(e) }
+
+func (v followedEntries) Withdrawn(e runlog.Entry, _ runlog.Withdrawn) error { return v.settle(e) }
+
+func (v followedEntries) settle(e runlog.Entry) error {
+	s, err := runlog.Decode[msg.Settlement](e)
+	if err != nil {
+		return err
+	}
+	v.call.unasked.forget(s.AskSeq)
+	return v.handler.handleSettlement(s)
+}
+
+func (v followedEntries) Sampling(e runlog.Entry, s runlog.Sampling) error {
+	if s.Approved != nil {
+		if err := v.handler.handleApproval(v.ctx, s.AskSeq); err != nil {
+			return err
+		}
+	}
+	return v.Event(e)
 }
 
 // minTimerDelay is the shortest delay of the timer.

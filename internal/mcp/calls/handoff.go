@@ -11,15 +11,19 @@ import (
 	msg "github.com/photon-beam/beam/internal/mcp/message"
 )
 
-// handoffs makes the results of a call that ends although its run goes on. They hold the
+// A handoff makes the result of a call that ends although its run goes on. It holds the
 // addresses of the run's questions, and a handle.
-type handoffs struct {
+type handoff interface {
+	result(engine.Info) (*msg.ToolResult, error)
+	// showsQuestions reports whether the call's view asks the questions that its client can't
+	// be asked by elicitation.
+	showsQuestions() bool
+}
+
+// A pageHandoff tells the model where the user answers.
+type pageHandoff struct {
 	run        *run
 	signInHint string
-	// inChat reports whether the call's view asks the questions that its client can't be
-	// asked by elicitation.
-	inChat  bool
-	hasView bool // the client shows the view of runs
 	// isPromised reports whether the client was promised structured content for every
 	// success, so that the result must be an error; nil if it wasn't.
 	isPromised func() bool
@@ -47,12 +51,12 @@ type (
 	}
 )
 
-// result returns the result of a call that is handed off.
-func (h *handoffs) result(info engine.Info) (*msg.ToolResult, error) {
+var _ handoff = pageHandoff{}
+
+func (pageHandoff) showsQuestions() bool { return false }
+
+func (h pageHandoff) result(info engine.Info) (*msg.ToolResult, error) {
 	waits, err := newWaitingRun(info, h.run.pages)
-	if h.inChat {
-		return h.chatResult(waits), nil // without pages, the questions have no addresses
-	}
 	if err != nil {
 		return nil, err
 	}

@@ -26,11 +26,8 @@ type questionSender struct {
 	session *session.Session
 	outlet  *outlet
 	clock   *waitClock // restarted by every response: a client that sends any is not silent
-	// leavesFailed reports whether a question that the client failed to ask stays open, as
-	// if the client had not responded.
-	leavesFailed bool
-	// related are the _meta members of the requests; nil for none.
-	related map[string]any
+	origin  origin
+	policy  AskPolicy
 
 	mu        sync.Mutex      // guards the following fields
 	sender    requests.Sender // the stream of the request, or the stream that resumed it
@@ -154,14 +151,15 @@ func (q *questionSender) send(out requests.Sender, p *pendingRequest, r msg.Requ
 
 // relatedParams adds the related _meta members to a request's params.
 func (q *questionSender) relatedParams(params any) any {
-	if q.related == nil {
+	related := q.origin.related()
+	if related == nil {
 		return params
 	}
 	raw, err := json.Marshal(params)
 	if err != nil {
 		panic(err) // they could not be sent either
 	}
-	return msg.WithMembers(raw, q.related, "_meta")
+	return msg.WithMembers(raw, related, "_meta")
 }
 
 // resend sends a question's request again, with the errors of the last answer.

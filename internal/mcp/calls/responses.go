@@ -118,7 +118,7 @@ func (q *questionSender) recordResponse(ctx context.Context, open engine.OpenAsk
 		return err
 	case e.Code == msg.CodeUserRejected:
 		return q.run.engine.Answer(ctx, q.run.client.Caller, open.ID, ask.Answer{Action: ask.Decline}, msg.Surface)
-	case q.leavesFailed:
+	case q.policy.Link: // it stays open, as if the client had not responded
 		return nil
 	default:
 		return q.run.withdraw(ctx, open.ID, runlog.Unsupported, "the MCP client could not ask: "+e.Message)

@@ -70,23 +70,18 @@ func (b *beamTools) newResumedCall(r *session.Request, run *run) *call {
 		o.marks = b.starter.config.Chat.Marks
 	}
 	c := b.starter.newCall(r, run, o, toolResult)
-	c.allowHandoff(leaveTimes{any: b.starter.config.Policy.handoff()}, true) // its purpose is to wait
+	c.allowHandoff(leaveTimes{any: b.starter.config.Policy.handoff()}, b.starter.handoff(r, run, true, nil)) // its purpose is to wait
 	return c
 }
 
 // resumedRun is the origin of a call of [ResumeTool]. The run goes on without it.
 type resumedRun struct {
+	anyRun
 	run   *run
 	marks *apps.Marks // nil if the client shows no view
 }
 
 var _ origin = resumedRun{}
-
-func (resumedRun) cancel() {}
-
-func (resumedRun) abandon() {}
-
-func (resumedRun) keep() error { return nil }
 
 // explainEnd adds to the error of an interrupted run what the client can do.
 func (resumedRun) explainEnd(end runlog.Finished) runlog.Finished {

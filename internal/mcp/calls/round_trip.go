@@ -26,7 +26,6 @@ type roundTrip struct {
 	digest      []byte               // of what is called
 	openInputs  map[string]openInput // open questions, by key
 	expectsMore bool                 // the photon asks further questions at once
-	isContinued bool                 // the client has had the run's requestState before
 	task        *futureTask          // what the call may become; nil for nothing
 	// earlyResponses are answers that came with the call's first request, from a client
 	// that knows what it will be asked.
@@ -150,21 +149,17 @@ func (t *roundTrip) leave() (answer requests.Reply, done bool) {
 	return t.becomeTask(), true
 }
 
-// handleEntry implements [callHandler].
-func (t *roundTrip) handleEntry(ctx context.Context, e runlog.Entry) error {
-	switch e.Kind {
-	case runlog.KindAsked:
-		return t.collectQuestion(ctx, e.Seq)
-	case runlog.KindAnswered, runlog.KindWithdrawn:
-		s, err := runlog.Decode[msg.Settlement](e)
-		maps.DeleteFunc(t.openInputs, func(_ string, q openInput) bool { return q.Seq == s.AskSeq })
-		t.call.unasked.forget(s.AskSeq)
-		return err
-	}
-	return t.stream.sendEvent(e)
+// handleSettlement implements [callHandler].
+func (t *roundTrip) handleSettlement(s msg.Settlement) error {
+	maps.DeleteFunc(t.openInputs, func(_ string, q openInput) bool { return q.Seq == s.AskSeq })
+	return nil
 }
 
-func (t *roundTrip) collectQuestion(ctx context.Context, seq uint64) error {
+// handleApproval implements [callHandler]. The next request has the version that was approved.
+func (t *roundTrip) handleApproval(context.Context, uint64) error { return nil }
+
+// handleQuestion implements [callHandler]. It adds the question to the open inputs.
+func (t *roundTrip) handleQuestion(ctx context.Context, seq uint64) error {
 	open, isOpen, err := t.call.run.openAsk(ctx, seq)
 	if !isOpen {
 		return err
@@ -208,16 +203,12 @@ func (t *roundTrip) addInput(ctx context.Context, key string, a requeststate.Inp
 // handleRequestEnd implements [callHandler]. It cancels the run if nobody could resume
 // it.
 func (t *roundTrip) handleRequestEnd(cause error) {
-	switch origin := t.call.origin; {
+	switch {
 	case t.call.handedOff.Load():
 	case errors.Is(cause, requests.ErrCancelled):
-		origin.cancel()
-	case !t.isContinued && !t.call.run.photon.Options().Durable:
-		origin.abandon()
+		t.call.origin.cancel()
 	default:
-		if err := origin.keep(); err != nil {
-			t.call.run.logger.Error("keeping a run for its requestState", "run", t.call.run.id, "err", err)
-		}
+		t.call.origin.abandon()
 	}
 }
 
@@ -229,10 +220,10 @@ func (t *roundTrip) askForInput() requests.Reply {
 		Run: t.call.run.id, After: t.stream.last, Inputs: map[string]requeststate.Input{}, Progress: progress, ProgressSent: sent,
 		Owner: owner, Digest: t.digest,
 	}
-	inputs := map[string]inputRequest{}
+	inputs := map[string]msg.InputRequest{}
 	for key, q := range t.openInputs {
 		state.Inputs[key] = q.Input
-		inputs[key] = inputRequest{q.request.Method, q.request.Params}
+		inputs[key] = q.request.Input()
 	}
 	sealed, err := t.sealer.Seal(state)
 	if err == nil {
@@ -245,17 +236,11 @@ func (t *roundTrip) askForInput() requests.Reply {
 	return requests.Reply{Message: msg.EncodeResult(t.call.replies.id, result)}
 }
 
-type (
-	inputRequiredResult struct {
-		msg.ResultBase
-		Requests map[string]inputRequest `json:"inputRequests,omitempty"`
-		State    string                  `json:"requestState"`
-	}
-	inputRequest struct {
-		Method string `json:"method"`
-		Params any    `json:"params,omitempty"`
-	}
-)
+type inputRequiredResult struct {
+	msg.ResultBase
+	Requests map[string]msg.InputRequest `json:"inputRequests,omitempty"`
+	State    string                      `json:"requestState"`
+}
 
 // keepRunForState keeps a run while a client can resume it with the requestState. A
 // durable run goes on even after that, because it may be answered elsewhere.

@@ -94,7 +94,9 @@ func (s *starter) stateFailure(r *session.Request, run *run, err error) requests
 // continueFrom resumes a call from its requestState, and records the answers that came with
 // it.
 func (t *roundTrip) continueFrom(ctx context.Context, info engine.Info, p *requests.Params, state requeststate.State) error {
-	t.isContinued = true
+	if o, ok := t.call.origin.(startedRun); ok {
+		t.call.origin = continuedRun{o}
+	}
 	t.call.asked.Store(true)
 	if err := t.stream.catchUp(ctx, state.After); err != nil {
 		return err
@@ -134,13 +136,12 @@ func (t *roundTrip) addUnasked(ctx context.Context, info engine.Info, state requ
 // rejoin joins a run that another call started, and collects its open questions. It returns
 // the request's reply if that ends the request.
 func (t *roundTrip) rejoin(ctx context.Context) (r requests.Reply, done bool, err error) {
-	t.isContinued = true
 	open, finished, err := t.stream.skipHistory(ctx)
 	if finished != nil {
 		return t.call.finish(ctx, t.stream, *finished), true, nil
 	}
 	for _, seq := range open {
-		if err := t.collectQuestion(ctx, seq); err != nil {
+		if err := t.handleQuestion(ctx, seq); err != nil {
 			return r, true, err
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	msg "github.com/photon-beam/beam/internal/mcp/message"
 	"github.com/photon-beam/beam/internal/mcp/requests"
 	"github.com/photon-beam/beam/internal/mcp/runsource"
+	"github.com/photon-beam/beam/internal/mcp/tasks"
 	"github.com/photon-beam/beam/internal/recording"
 	"github.com/photon-beam/beam/internal/runlog"
 )
@@ -103,17 +104,9 @@ func (r *run) withdraw(ctx context.Context, askID string, reason runlog.Withdraw
 	return err
 }
 
-// recordAnswer records the client's result for an open question, unless it is merely the
-// user's consent to open Beam's page.
+// recordAnswer is [tasks.RecordAnswer] for the run's client.
 func (r *run) recordAnswer(ctx context.Context, open engine.OpenAsk, result json.RawMessage) (consented bool, err error) {
-	a, err := r.client.ParseAnswer(open.Question, result)
-	if err != nil {
-		return false, err
-	}
-	if msg.IsConsent(open.Question, a) {
-		return true, nil
-	}
-	return false, r.engine.AnswerShown(ctx, r.client.Caller, open.ID, a, msg.Surface, msg.RenderingOf(open.Question))
+	return tasks.RecordAnswer(ctx, r.engine, r.client.Caller, &r.client.Client, open, result)
 }
 
 // cancel cancels the run.

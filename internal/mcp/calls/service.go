@@ -117,9 +117,9 @@ func (s *Service) servePhoton(r *session.Request, answer func(requests.Reply)) {
 	}
 	sess, client := r.Session, r.Client
 	newCall := func(run *run) (*call, func(requests.Reply)) {
-		c := s.starter.newCall(r, run, startedRun{run}, toolResult)
-		c.allowHandoff(s.starter.leaveTimes(decision), IsShownInChat(photon))
-		c.handoffs.isPromised = func() bool { return s.config.GuaranteedOutputSchema(sess, client, photon) != nil }
+		c := s.starter.newCall(r, run, startedRun{run: run}, toolResult)
+		isPromised := func() bool { return s.config.GuaranteedOutputSchema(sess, client, photon) != nil }
+		c.allowHandoff(s.starter.leaveTimes(decision), s.starter.handoff(r, run, IsShownInChat(photon), isPromised))
 		c.presence = start.presence
 		return c, answer
 	}

@@ -131,17 +131,22 @@ func (s *starter) replies(r *session.Request, f resultFormat) replies {
 
 // newCall returns a call of a run. It never ends before the run does.
 func (s *starter) newCall(r *session.Request, run *run, o origin, f resultFormat) *call {
-	c := &call{run: run, origin: o, replies: s.replies(r, f), session: r.Session, policy: s.config.Policy}
-	c.questions = questionSender{run: run, session: r.Session, outlet: &c.outlet, clock: &c.clock, leavesFailed: s.config.Policy.Link}
-	c.unasked = unaskedQuestions{run: run, links: s.config.Policy.Link}
-	c.handoffs = handoffs{run: run, signInHint: s.config.SignInHint, hasView: s.config.Chat.IsUsedBy(r.Session, r.Client)}
+	c := &call{run: run, origin: o, replies: s.replies(r, f), session: r.Session, policy: s.config.Policy, chat: &s.config.Chat}
+	c.questions = questionSender{run: run, session: r.Session, outlet: &c.outlet, clock: &c.clock, origin: o, policy: s.config.Policy}
+	c.unasked = unaskedQuestions{run: run, origin: o, policy: s.config.Policy}
+	c.allowHandoff(leaveTimes{}, s.handoff(r, run, false, nil))
 	return c
 }
 
-// allowHandoff lets a call end before its run does. If isShown, its view asks the questions
-// that the client can't be asked by elicitation.
-func (c *call) allowHandoff(l leaveTimes, isShown bool) {
-	c.leave = l
-	c.handoffs.inChat = isShown && c.handoffs.hasView
-	c.unasked.inChat = c.handoffs.inChat
+// allowHandoff lets a call end before its run does.
+func (c *call) allowHandoff(l leaveTimes, h handoff) { c.leave, c.handoff, c.unasked.handoff = l, h, h }
+
+// handoff returns how a call is handed off: to its view, if isShown and the client has one, or
+// with the addresses of pages.
+func (s *starter) handoff(r *session.Request, run *run, isShown bool, isPromised func() bool) handoff {
+	h := pageHandoff{run, s.config.SignInHint, isPromised}
+	if isShown && s.config.Chat.IsUsedBy(r.Session, r.Client) {
+		return chatHandoff(h)
+	}
+	return h
 }

@@ -97,32 +97,43 @@ func (s *stream) skipHistory(ctx context.Context) (open []uint64, finished *runl
 	if err != nil {
 		return nil, nil, err
 	}
-	asked := map[uint64]bool{}
+	history := skippedEntries{Rest: s.skipEvent, open: map[uint64]bool{}}
 	for batch, err := range batches {
 		if err != nil {
 			return nil, nil, err
 		}
 		for _, e := range batch {
 			s.last = e.Seq
-			switch e.Kind {
-			case runlog.KindFinished:
+			if e.Kind == runlog.KindFinished {
 				return nil, &e, nil
-			case runlog.KindAsked:
-				asked[e.Seq] = true
-			case runlog.KindAnswered, runlog.KindWithdrawn:
-				settled, err := runlog.Decode[msg.Settlement](e)
-				if err != nil {
-					return nil, nil, err
-				}
-				delete(asked, settled.AskSeq)
-			default:
-				if err := s.skipEvent(e); err != nil {
-					return nil, nil, err
-				}
+			}
+			if err := e.Visit(history); err != nil {
+				return nil, nil, err
 			}
 		}
 	}
-	return slices.Sorted(maps.Keys(asked)), nil, nil
+	return slices.Sorted(maps.Keys(history.open)), nil, nil
+}
+
+// skippedEntries collects the ordinals of the questions that are open after the entries.
+type skippedEntries struct {
+	runlog.Rest
+	open map[uint64]bool
+}
+
+func (v skippedEntries) Asked(e runlog.Entry, _ runlog.Asked) error {
+	v.open[e.Seq] = true
+	return nil
+}
+
+func (v skippedEntries) Answered(_ runlog.Entry, a runlog.Answered) error {
+	delete(v.open, a.AskSeq)
+	return nil
+}
+
+func (v skippedEntries) Withdrawn(_ runlog.Entry, w runlog.Withdrawn) error {
+	delete(v.open, w.AskSeq)
+	return nil
 }
 
 // A progressCounter knows the highest progress that a call has sent, on whatever stream.

@@ -167,10 +167,7 @@ func (t *taskCalls) newTaskCall(r *session.Request, info engine.Info) *call {
 	asked.Client = &quiet
 	run := t.starter.newRun(&asked, t.starter.photonOf(info), info.ID)
 	run.number, run.progressToken = t.starter.lastNumber.Add(1), nil
-	c := t.starter.newCall(&asked, run, taskRun{}, taskResult(run.id))
-	c.questions.related = tasks.RelatedMeta(run.id)
-	c.unasked.leaves = tasks.IsAnswerableElsewhere
-	return c
+	return t.starter.newCall(&asked, run, taskRun{id: run.id}, taskResult(run.id))
 }
 
 // serveTaskResult serves tasks/result of MCP 2025-11-25. It waits for the task's end and

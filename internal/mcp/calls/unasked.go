@@ -8,7 +8,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/internal/engine"
 	msg "github.com/photon-beam/beam/internal/mcp/message"
 	"github.com/photon-beam/beam/internal/runlog"
@@ -18,15 +17,10 @@ import (
 // that somebody answers them elsewhere, or are withdrawn. Its methods may be called
 // concurrently.
 type unaskedQuestions struct {
-	run *run
-	// links reports whether questions stay open, and the client gets the addresses of
-	// their pages. Otherwise they are withdrawn.
-	links bool
-	// inChat reports whether the call's view asks them, as soon as the call has ended.
-	inChat bool
-	// leaves says which questions stay open without a word to the client, whose task has
-	// a status message; nil for none.
-	leaves func(*ask.Question) bool
+	run     *run
+	origin  origin
+	policy  AskPolicy
+	handoff handoff // of the call
 
 	mu          sync.Mutex // guards the following fields
 	open        map[uint64]struct{}
@@ -45,7 +39,7 @@ func (u *unaskedQuestions) requestFor(ctx context.Context, s *stream, open engin
 	switch {
 	case err != nil:
 		return nil, u.withdraw(ctx, open.ID, nil, err)
-	case missing != nil && u.leaves != nil && u.leaves(open.Question):
+	case missing != nil && u.origin.leaves(open.Question):
 		return nil, nil
 	case missing != nil:
 		return nil, u.leaveOpen(ctx, s, open, seq, missing)
@@ -54,17 +48,17 @@ func (u *unaskedQuestions) requestFor(ctx context.Context, s *stream, open engin
 }
 
 // leaveOpen leaves a question open that the client can't be asked, and sends the client
-// the address of its page, unless the call's view asks it. Without links it withdraws the
-// question.
+// the address of its page, unless the call's view asks it. Without [AskPolicy.Link] it
+// withdraws the question.
 func (u *unaskedQuestions) leaveOpen(ctx context.Context, s *stream, open engine.OpenAsk, seq uint64, missing *msg.MissingCapability) error {
-	if !u.links {
+	if !u.policy.Link {
 		return u.withdraw(ctx, open.ID, missing, nil)
 	}
-	if _, err := u.run.translator().AskPageURL(open.ID); err != nil && !u.inChat {
+	if _, err := u.run.translator().AskPageURL(open.ID); err != nil && !u.handoff.showsQuestions() {
 		return u.withdraw(ctx, open.ID, missing, err)
 	}
 	u.add(open, seq)
-	if u.inChat {
+	if u.handoff.showsQuestions() {
 		return nil
 	}
 	return sendAskLink(s, open)
@@ -73,7 +67,7 @@ func (u *unaskedQuestions) leaveOpen(ctx context.Context, s *stream, open engine
 // leaveToOthers leaves a question open that the client's user may not answer, and tells the
 // client who may.
 func (u *unaskedQuestions) leaveToOthers(s *stream, open engine.OpenAsk, seq uint64) error {
-	if u.leaves != nil {
+	if u.origin.leaves(open.Question) {
 		return nil
 	}
 	u.add(open, seq)
@@ -119,7 +113,7 @@ func (u *unaskedQuestions) add(open engine.OpenAsk, seq uint64) {
 		u.open = map[uint64]struct{}{}
 	}
 	u.open[seq] = struct{}{}
-	u.shownInChat = u.inChat && !open.More
+	u.shownInChat = u.handoff.showsQuestions() && !open.More
 }
 
 // forget forgets a question that was settled.

@@ -14,7 +14,7 @@ import (
 func (s *Service) ServeUpstreamRequest(r *session.Request, photon *generators.Photon, name string, params json.RawMessage, answer func(requests.Reply)) {
 	start := start{name: name, args: params, photon: photon, isUnlisted: true}
 	s.starter.serveCall(r, &start, answer, func(run *run) (*call, func(requests.Reply)) {
-		c := s.starter.newCall(r, run, startedRun{run}, upstreamResult(r.Message.Method))
+		c := s.starter.newCall(r, run, startedRun{run: run}, upstreamResult(r.Message.Method))
 		c.presence = start.presence
 		return c, func(reply requests.Reply) {
 			if !c.asked.Load() {

@@ -145,17 +145,15 @@ func (d *definition) completed(raw json.RawMessage) json.RawMessage {
 		return raw
 	}
 	d.InputSchema, d.OutputSchema = input, output
-	out := []byte{'{'}
-	rawjson.EachMember(raw, func(name []byte, value json.RawMessage) {
-		switch string(name) {
+	return rawjson.MapMembers(raw, func(name string, value json.RawMessage) json.RawMessage {
+		switch name {
 		case "inputSchema":
-			value = input
+			return input
 		case "outputSchema":
-			value = output
+			return output
 		}
-		out = message.AppendMember(out, string(name), value)
+		return value
 	})
-	return append(out, '}')
 }
 
 // withType returns the schema of an object with its type.

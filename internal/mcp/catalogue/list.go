@@ -26,43 +26,27 @@ const (
 	Prompts   List = "prompts/list"
 )
 
-// Member returns the member of the list's result that has the items.
-func (l List) Member() string {
-	switch l {
-	case Resources:
-		return "resources"
-	case Templates:
-		return "resourceTemplates"
-	}
-	return "prompts"
+// listKinds has what the lists differ in.
+var listKinds = map[List]struct {
+	member, capability, identifier string
+	join                           func(server, own string) string // an item's identifier among all upstreams
+}{
+	Resources: {"resources", "resources", "uri", JoinUI},
+	Templates: {"resourceTemplates", "resources", "uriTemplate", JoinUI},
+	Prompts:   {"prompts", "prompts", "name", JoinName},
 }
+
+// Member returns the member of the list's result that has the items.
+func (l List) Member() string { return listKinds[l].member }
 
 // Capability returns the capability of servers that have the list.
-func (l List) Capability() string {
-	if l == Prompts {
-		return "prompts"
-	}
-	return "resources"
-}
+func (l List) Capability() string { return listKinds[l].capability }
 
 // identifier returns the member of an item that identifies it.
-func (l List) identifier() string {
-	switch l {
-	case Resources:
-		return "uri"
-	case Templates:
-		return "uriTemplate"
-	}
-	return "name"
-}
+func (l List) identifier() string { return listKinds[l].identifier }
 
 // Changed returns the notification of a change of the list.
-func (l List) Changed() string {
-	if l == Prompts {
-		return "notifications/prompts/list_changed"
-	}
-	return "notifications/resources/list_changed"
-}
+func (l List) Changed() string { return "notifications/" + l.Capability() + "/list_changed" }
 
 // An item is an element of a list.
 type item struct {
@@ -127,14 +111,14 @@ func (c *Catalogue) SetList(server string, l List, list []json.RawMessage) (left
 			break
 		}
 		i, err := l.parseItem(raw)
-		if err == nil && seen[c.joined(l, server, i.own)] {
+		if err == nil && seen[listKinds[l].join(server, i.own)] {
 			err = fmt.Errorf("another one has the same %s", l.identifier())
 		}
 		if err != nil {
 			left = append(left, LeftOut{i.own, err})
 			continue
 		}
-		seen[c.joined(l, server, i.own)] = true
+		seen[listKinds[l].join(server, i.own)] = true
 		items = append(items, i)
 	}
 	c.mu.Lock()
@@ -148,14 +132,6 @@ func (c *Catalogue) SetList(server string, l List, list []json.RawMessage) (left
 		c.Notify(l.Changed(), server, "")
 	}
 	return left
-}
-
-// joined returns what identifies an item among those of all upstreams.
-func (*Catalogue) joined(l List, server, own string) string {
-	if l == Prompts {
-		return JoinName(server, own)
-	}
-	return JoinUI(server, own)
 }
 
 // Items returns the items of a list that a caller may use: those of the only upstream as
@@ -172,7 +148,7 @@ func (c *Catalogue) Items(l List, only string, caller generators.Caller) []json.
 				all = append(all, i.raw)
 				continue
 			}
-			joined := c.joined(l, s.Name, i.own)
+			joined := listKinds[l].join(s.Name, i.own)
 			if !taken[joined] {
 				taken[joined] = true
 				all = append(all, i.withIdentifier(l, s.Name, joined))
@@ -184,20 +160,15 @@ func (c *Catalogue) Items(l List, only string, caller generators.Caller) []json.
 
 // withIdentifier returns the item as part of the list of all upstreams.
 func (i *item) withIdentifier(l List, server, joined string) json.RawMessage {
-	out := []byte{'{'}
-	rawjson.EachMember(i.raw, func(name []byte, value json.RawMessage) {
-		switch string(name) {
+	return rawjson.MapMembers(i.raw, func(name string, value json.RawMessage) json.RawMessage {
+		switch name {
 		case l.identifier():
-			value = message.Compacted(joined)
+			return message.Compacted(joined)
 		case "_meta":
-			value = message.MapUIAddresses(value, func(uri string) string { return JoinUI(server, uri) })
+			return message.MapUIAddresses(value, func(uri string) string { return JoinUI(server, uri) })
 		}
-		if len(out) > 1 {
-			out = append(out, ',')
-		}
-		out = append(append(rawjson.AppendText(out, string(name)), ':'), value...)
+		return value
 	})
-	return append(out, '}')
 }
 
 // allowed returns the upstreams that a caller may use, in the order of their names: all,

@@ -39,14 +39,16 @@ func (t Target) Request(ctx context.Context, method string, params json.RawMessa
 	return t.served.Source.Request(ctx, Request{Method: method, Params: params})
 }
 
-// FindPrompt returns the upstream that has a prompt, which Items lists.
-func (c *Catalogue) FindPrompt(name, only string, caller generators.Caller) (Target, bool) {
+// FindItem returns the upstream that has an item of one of the lists, as Items lists it.
+func (c *Catalogue) FindItem(name, only string, caller generators.Caller, lists ...List) (Target, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, s := range c.allowed(only, caller) {
-		for _, i := range s.lists[Prompts] {
-			if i.own == name && only != "" || only == "" && JoinName(s.Name, i.own) == name {
-				return Target{s.Name, i.own, s}, true
+		for _, l := range lists {
+			for _, i := range s.lists[l] {
+				if i.own == name && only != "" || only == "" && listKinds[l].join(s.Name, i.own) == name {
+					return Target{s.Name, i.own, s}, true
+				}
 			}
 		}
 	}
@@ -93,22 +95,6 @@ func (c *Catalogue) FindResource(uri, only string, caller generators.Caller) (Ta
 	}
 	from, _ := c.seen.find(uri)
 	return find(func(s *served) bool { return s.Name == from })
-}
-
-// FindTemplate returns the upstream that has a resource template, which Items lists.
-func (c *Catalogue) FindTemplate(template, only string, caller generators.Caller) (Target, bool) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	for _, s := range c.allowed(only, caller) {
-		for _, l := range []List{Templates, Resources} {
-			for _, i := range s.lists[l] {
-				if i.own == template && only != "" || only == "" && JoinUI(s.Name, i.own) == template {
-					return Target{s.Name, i.own, s}, true
-				}
-			}
-		}
-	}
-	return Target{}, false
 }
 
 func (s *served) listsResource(uri string) bool {

@@ -75,7 +75,7 @@ func (s *summarizer) addTo(content json.RawMessage, p *generators.Photon, c *Cli
 }
 
 // isExtensible reports whether an object of a schema may have the summaries as one more
-// member, once allowMembers has been applied to the schema.
+// member, once additionalProperties is removed from the schema.
 func isExtensible(s *generators.Schema) bool {
 	d := s.Document()
 	if d.Type != "object" || d.Properties[summariesMember] != nil || d.Ref != "" || d.DynamicRef != "" || d.AllOf != nil || d.AnyOf != nil || d.OneOf != nil || d.Not != nil || d.If != nil ||
@@ -85,19 +85,4 @@ func isExtensible(s *generators.Schema) bool {
 	raw, err := s.MarshalJSON()
 	closed := rawjson.Member(raw, "additionalProperties")
 	return err == nil && (closed == nil || string(closed) == "false")
-}
-
-// allowMembers returns an object's schema without additionalProperties.
-func allowMembers(schema json.RawMessage) json.RawMessage {
-	out := []byte{'{'}
-	rawjson.EachMember(schema, func(name []byte, value json.RawMessage) {
-		if string(name) == "additionalProperties" {
-			return
-		}
-		if len(out) > 1 {
-			out = append(out, ',')
-		}
-		out = append(append(rawjson.AppendText(out, string(name)), ':'), value...)
-	})
-	return append(out, '}')
 }

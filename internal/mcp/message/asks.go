@@ -26,6 +26,15 @@ type Request struct {
 	shown           string // the end of the message: what the question shows
 }
 
+// An InputRequest is a request in the inputRequests of a result (MCP 2026-07-28).
+type InputRequest struct {
+	Method string `json:"method"`
+	Params any    `json:"params,omitempty"`
+}
+
+// Input returns the request as one of a result.
+func (r *Request) Input() InputRequest { return InputRequest{r.Method, r.Params} }
+
 // ElicitParams are the params of elicitation/create. Mode and ElicitationID came
 // with 2025-11-25; the latter was removed with 2026-07-28.
 type ElicitParams struct {

@@ -54,66 +54,76 @@ type (
 // Notification returns the notification for an event, or nil if the client gets
 // none. An event of an unknown kind, as a newer Beam may have recorded, becomes a
 // log message with its JSON. That a run sleeps, waits for another run, or asks a model, is
-// reported as a status is; that a step begins again, as a log message. Other entries that are not events have no notification here.
+// reported as a status is; that a step begins again, as a log message. Other entries that
+// are not events have no notification here.
 func (t *Translator) Notification(s *State, e runlog.Entry) ([]byte, error) {
-	switch e.Kind {
-	case runlog.KindSleeping:
-		sleeping, err := runlog.Decode[runlog.Sleeping](e)
-		return t.statusOf(s, e, sleeping.Describe()), err
-	case runlog.KindRepeated:
-		repeated, err := runlog.Decode[runlog.Repeated](e)
-		return t.LogMessage(generators.Notice, repeated.Describe(), string(e.Kind)), err
-	case runlog.KindParked:
-		parked, err := runlog.Decode[runlog.Parked](e)
-		return t.LogMessage(generators.Warning, parked.Describe(), string(e.Kind)), err
-	case runlog.KindQueued:
-		queued, err := runlog.Decode[runlog.Queued](e)
-		return t.statusOf(s, e, queued.Describe()), err
+	n := notifier{Rest: noEntry, t: t, s: s}
+	err := e.Visit(&n)
+	return n.message, err
+}
+
+// A notifier makes the notification of an entry.
+type notifier struct {
+	runlog.Rest
+	t       *Translator
+	s       *State
+	message []byte
+}
+
+// noEntry is for the entries without a notification.
+func noEntry(runlog.Entry) error { return nil }
+
+func (n *notifier) Sleeping(_ runlog.Entry, d runlog.Sleeping) error { return n.status(d.Describe()) }
+
+func (n *notifier) Queued(_ runlog.Entry, d runlog.Queued) error { return n.status(d.Describe()) }
+
+func (n *notifier) Repeated(e runlog.Entry, d runlog.Repeated) error {
+	n.message = n.t.LogMessage(generators.Notice, d.Describe(), string(e.Kind))
+	return nil
+}
+
+func (n *notifier) Parked(e runlog.Entry, d runlog.Parked) error {
+	n.message = n.t.LogMessage(generators.Warning, d.Describe(), string(e.Kind))
+	return nil
+}
+
+// Sampling says that a model is asked, or why it did not reply. A client gets no text of a
+// reply before it is returned.
+func (n *notifier) Sampling(_ runlog.Entry, d runlog.Sampling) error {
+	switch {
+	case d.Approved != nil:
+		return n.status("Asking the model " + d.Approved.Model)
+	case d.Ended != nil:
+		return n.status(d.Ended.Error)
 	}
-	if e.Kind == runlog.KindSampling {
-		return t.samplingNotification(s, e)
-	}
-	if !e.Kind.IsEvent() {
-		return nil, nil
-	}
+	return n.status(d.Notice)
+}
+
+func (n *notifier) Event(e runlog.Entry) error {
 	form, ok := eventForms[string(e.Kind)]
 	if !ok {
-		return t.LogMessage(generators.Info, jsonOrText(e.Data), string(e.Kind)), nil
+		n.message = n.t.LogMessage(generators.Info, jsonOrText(e.Data), string(e.Kind))
+		return nil
 	}
 	event, err := generators.Decode(string(e.Kind), e.Data)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	if n, ok := form(t, s, e.Seq, event); ok {
-		return Encode(n), nil
+	if m, ok := form(n.t, n.s, e.Seq, event); ok {
+		n.message = Encode(m)
 	}
-	return nil, nil
+	return nil
 }
 
-// samplingNotification returns the status that a model is asked, or why it did not reply;
-// nil for all else. A client gets no text of a reply before it is returned.
-func (t *Translator) samplingNotification(s *State, e runlog.Entry) ([]byte, error) {
-	d, err := runlog.Decode[runlog.Sampling](e)
-	text := d.Notice
-	switch {
-	case d.Approved != nil:
-		text = "Asking the model " + d.Approved.Model
-	case d.Ended != nil:
-		text = d.Ended.Error
-	}
-	if err != nil || text == "" {
-		return nil, err
-	}
-	return t.statusOf(s, e, text), nil
-}
-
-// statusOf returns a status about an entry that is no event.
-func (t *Translator) statusOf(s *State, e runlog.Entry, text string) []byte {
-	n, ok := statusNotification(t, s, e.Seq, &generators.StatusEvent{Level: generators.Info, Text: text})
-	if !ok {
+// status makes the status that a text says, if it says anything.
+func (n *notifier) status(text string) error {
+	if text == "" {
 		return nil
 	}
-	return Encode(n)
+	if m, ok := statusNotification(n.t, n.s, 0, &generators.StatusEvent{Level: generators.Info, Text: text}); ok {
+		n.message = Encode(m)
+	}
+	return nil
 }
 
 // StatusMessage returns progress that only says text, and counts as one step; nil

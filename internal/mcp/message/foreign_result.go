@@ -46,18 +46,18 @@ func (b ResultBase) AddTo(result json.RawMessage) json.RawMessage {
 		case "_meta":
 			meta = value
 		case "content", "contents", "messages":
-			out = AppendMember(out, string(name), withoutOurMeta(value))
+			out = rawjson.AppendMember(out, string(name), withoutOurMeta(value))
 		case "structuredContent":
-			out = AppendMember(out, string(name), withoutOurMembers(value))
+			out = rawjson.AppendMember(out, string(name), withoutOurMembers(value))
 		default:
-			out = AppendMember(out, string(name), value)
+			out = rawjson.AppendMember(out, string(name), value)
 		}
 	})
 	if b.Type != "" {
-		out = AppendMember(out, "resultType", rawjson.EncodeText(b.Type))
+		out = rawjson.AppendMember(out, "resultType", rawjson.EncodeText(b.Type))
 	}
 	if merged := b.mergeMeta(meta); len(merged) > len("{}") {
-		out = AppendMember(out, "_meta", merged)
+		out = rawjson.AppendMember(out, "_meta", merged)
 	}
 	return append(out, '}')
 }
@@ -68,7 +68,7 @@ func (b ResultBase) mergeMeta(meta json.RawMessage) json.RawMessage {
 	if rawjson.TypeName(meta) == rawjson.ObjectType {
 		rawjson.EachMember(meta, func(name []byte, value json.RawMessage) {
 			if _, own := b.Meta[string(name)]; !own && !connectionMeta[string(name)] && !isOurs(string(name)) {
-				out = AppendMember(out, string(name), value)
+				out = rawjson.AppendMember(out, string(name), value)
 			}
 		})
 	}
@@ -77,7 +77,7 @@ func (b ResultBase) mergeMeta(meta json.RawMessage) json.RawMessage {
 		panic(err) // our own types
 	}
 	if len(b.Meta) > 0 {
-		rawjson.EachMember(own, func(name []byte, value json.RawMessage) { out = AppendMember(out, string(name), value) })
+		rawjson.EachMember(own, func(name []byte, value json.RawMessage) { out = rawjson.AppendMember(out, string(name), value) })
 	}
 	return append(out, '}')
 }
@@ -94,18 +94,17 @@ func withoutOurMembers(raw json.RawMessage) json.RawMessage {
 		return raw
 	}
 	some := false
-	out := []byte{'{'}
-	rawjson.EachMember(raw, func(name []byte, value json.RawMessage) {
-		if isOurs(string(name)) {
+	out := rawjson.MapMembers(raw, func(name string, value json.RawMessage) json.RawMessage {
+		if isOurs(name) {
 			some = true
-			return
+			return nil
 		}
-		out = AppendMember(out, string(name), value)
+		return value
 	})
 	if !some {
 		return raw
 	}
-	return append(out, '}')
+	return out
 }
 
 // WithoutOurMeta returns an object without the members of its _meta that only Beam may have.
@@ -138,22 +137,12 @@ func changeMembers(raw json.RawMessage, name string, change func(json.RawMessage
 	if rawjson.TypeName(raw) != rawjson.ObjectType || rawjson.Member(raw, name) == nil {
 		return raw
 	}
-	out := []byte{'{'}
-	rawjson.EachMember(raw, func(member []byte, value json.RawMessage) {
-		if string(member) == name {
-			value = change(value)
+	return rawjson.MapMembers(raw, func(member string, value json.RawMessage) json.RawMessage {
+		if member == name {
+			return change(value)
 		}
-		out = AppendMember(out, string(member), value)
+		return value
 	})
-	return append(out, '}')
-}
-
-// AppendMember appends a member to a JSON object that is being written.
-func AppendMember(object []byte, name string, value json.RawMessage) []byte {
-	if len(object) > 1 {
-		object = append(object, ',')
-	}
-	return append(append(rawjson.AppendText(object, name), ':'), value...)
 }
 
 // adaptContent returns the result of another server's tool for the client: with the
@@ -163,24 +152,22 @@ func (t *Translator) adaptContent(result json.RawMessage) json.RawMessage {
 	if !older && (t.MapUI == nil || !bytes.Contains(result, []byte("ui:"))) {
 		return result
 	}
-	out := []byte{'{'}
-	rawjson.EachMember(result, func(name []byte, value json.RawMessage) {
-		switch string(name) {
+	return rawjson.MapMembers(result, func(name string, value json.RawMessage) json.RawMessage {
+		switch name {
 		case "structuredContent":
 			if older && rawjson.TypeName(value) != rawjson.ObjectType { // as their results must be
-				return
+				return nil
 			}
 		case "content":
 			if oldest {
 				value = replaceLinks(value)
 			}
-			value = MapUIAddresses(value, t.MapUI)
+			return MapUIAddresses(value, t.MapUI)
 		case "contents", "messages", "_meta": // of resources/read and prompts/get, too
-			value = MapUIAddresses(value, t.MapUI)
+			return MapUIAddresses(value, t.MapUI)
 		}
-		out = AppendMember(out, string(name), value)
+		return value
 	})
-	return append(out, '}')
 }
 
 // Foreign returns the result as another server gave it, but for what depends on the

@@ -12,13 +12,12 @@ func WithoutMember(raw json.RawMessage, name string) json.RawMessage {
 	if rawjson.Member(raw, name) == nil {
 		return raw
 	}
-	out := []byte{'{'}
-	rawjson.EachMember(raw, func(member []byte, value json.RawMessage) {
-		if string(member) != name {
-			out = AppendMember(out, string(member), value)
+	return rawjson.MapMembers(raw, func(member string, value json.RawMessage) json.RawMessage {
+		if member == name {
+			return nil
 		}
+		return value
 	})
-	return append(out, '}')
 }
 
 // WithMembers returns a JSON object with more members in the object at path, which it

@@ -21,21 +21,19 @@ func InputSchema(p *generators.Photon) json.RawMessage {
 // ToolDefinition returns the description of another server's tool, as that server gave
 // it, for a client, under a name and with the addresses of resources mapped by mapUI.
 func ToolDefinition(p *generators.Photon, name string, c *Client, mapUI func(string) string) json.RawMessage {
-	out := []byte{'{'}
-	rawjson.EachMember(p.Options().Definition, func(member []byte, value json.RawMessage) {
-		switch string(member) {
+	return rawjson.MapMembers(p.Options().Definition, func(member string, value json.RawMessage) json.RawMessage {
+		switch member {
 		case "name":
-			value = rawjson.EncodeText(name)
+			return rawjson.EncodeText(name)
 		case "_meta":
-			value = MapUIAddresses(value, mapUI)
+			return MapUIAddresses(value, mapUI)
 		case "outputSchema": // which older clients require to be an object's
 			if !c.IsModern() && string(rawjson.Member(value, "type")) != `"object"` {
-				return
+				return nil
 			}
 		}
-		out = AppendMember(out, string(member), value)
+		return value
 	})
-	return append(out, '}')
 }
 
 // OutputSchema returns the schema of the structured content of a photon's results
@@ -50,7 +48,7 @@ func OutputSchema(p *generators.Photon, c *Client) json.RawMessage {
 	case err != nil:
 		return nil
 	case shape == shapeUnwrapped && isExtensible(p.Output()):
-		raw = allowMembers(raw)
+		raw = WithoutMember(raw, "additionalProperties")
 	case shape == shapeWrapped:
 		raw = fmt.Appendf(nil, `{"type":"object","properties":{"result":%s},"required":["result"]}`, raw)
 	}

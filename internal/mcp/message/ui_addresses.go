@@ -42,16 +42,12 @@ func mapUIAddresses(raw json.RawMessage, mapUI func(string) string, depth int) j
 	}
 	switch rawjson.TypeName(raw) {
 	case rawjson.ObjectType:
-		out := []byte{'{'}
-		rawjson.EachMember(raw, func(name []byte, value json.RawMessage) {
-			if uiMembers[string(name)] && rawjson.TypeName(value) == rawjson.TextType {
-				value = mapUIAddress(value, mapUI)
-			} else {
-				value = mapUIAddresses(value, mapUI, depth-1)
+		return rawjson.MapMembers(raw, func(name string, value json.RawMessage) json.RawMessage {
+			if uiMembers[name] && rawjson.TypeName(value) == rawjson.TextType {
+				return mapUIAddress(value, mapUI)
 			}
-			out = AppendMember(out, string(name), value)
+			return mapUIAddresses(value, mapUI, depth-1)
 		})
-		return append(out, '}')
 	case rawjson.ListType:
 		var list []json.RawMessage
 		if json.Unmarshal(raw, &list) != nil {

@@ -113,9 +113,10 @@ func (r *Response) sendEvents(events ...sse.Message) error {
 	return nil
 }
 
-// Finish ends the response with the reply, if there is one. The status is that of
-// a JSON response; the status of a stream was sent with its headers.
-func (r *Response) Finish(reply []byte, cursor string, status int) {
+// Finish ends the response with the reply, if there is one. If write isn't nil, it writes the
+// reply, which may be large. The status is that of a JSON response; the status of a stream was
+// sent with its headers.
+func (r *Response) Finish(reply []byte, write func(w io.Writer, reply []byte) error, cursor string, status int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.hasEnded {
@@ -124,39 +125,26 @@ func (r *Response) Finish(reply []byte, cursor string, status int) {
 	r.hasEnded = true
 	switch {
 	case r.headersSent && reply != nil:
-		_ = r.sendEvents(r.newEvent(cursor, reply)) // a client that is gone needs no reply
-	case r.headersSent:
-	case reply == nil:
-		r.w.WriteHeader(http.StatusAccepted)
-	default:
-		h := r.w.Header()
-		h.Set("Content-Type", "application/json")
-		h.Set("Cache-Control", "no-store")
-		h.Set("Content-Length", strconv.Itoa(len(reply)))
-		r.w.WriteHeader(status)
-		_ = sse.WriteChunks(r.w, reply) // as above
-	}
-}
-
-// FinishLarge is Finish for a reply that write writes, which may be large.
-func (r *Response) FinishLarge(reply []byte, write func(w io.Writer, reply []byte) error, cursor string, status int) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.hasEnded {
-		return
-	}
-	r.hasEnded = true
-	if r.headersSent {
 		m := r.newEvent(cursor, reply)
 		m.WriteData = write
 		_ = r.sendEvents(m) // a client that is gone needs no reply
+		return
+	case r.headersSent:
+		return
+	case reply == nil:
+		r.w.WriteHeader(http.StatusAccepted)
 		return
 	}
 	h := r.w.Header()
 	h.Set("Content-Type", "application/json")
 	h.Set("Cache-Control", "no-store")
+	if write == nil {
+		h.Set("Content-Length", strconv.Itoa(len(reply)))
+	}
 	r.w.WriteHeader(status)
-	if write(sse.NewChunkWriter(r.w), reply) != nil {
+	if write == nil {
+		_ = sse.WriteChunks(r.w, reply) // as above
+	} else if write(sse.NewChunkWriter(r.w), reply) != nil {
 		panic(http.ErrAbortHandler) // the client must not take what it has for the reply
 	}
 }

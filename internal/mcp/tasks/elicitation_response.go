@@ -73,7 +73,7 @@ func (s *Service) recordElicitationResponse(r Requester, info engine.Info, raw j
 		err = engine.ErrAskNotFound // not an elicitation
 	}
 	if err == nil {
-		err = s.recordAnswer(ctx, r, open, e.result)
+		_, err = RecordAnswer(ctx, s.Engine, r.Caller, r.Client, open, e.result)
 	}
 	var invalid *generators.InvalidError
 	switch {
@@ -91,12 +91,12 @@ func (s *Service) recordElicitationResponse(r Requester, info engine.Info, raw j
 	return s.internalError("recording an answer", info.ID, err)
 }
 
-// recordAnswer records a client's result for an open question, unless it is merely the
-// user's consent to open Beam's page.
-func (s *Service) recordAnswer(ctx context.Context, r Requester, open engine.OpenAsk, result json.RawMessage) error {
-	a, err := r.Client.ParseAnswer(open.Question, result)
+// RecordAnswer records a client's result for an open question, unless it is merely the user's
+// consent to open Beam's page.
+func RecordAnswer(ctx context.Context, e *engine.Engine, caller generators.Caller, c *msg.Client, open engine.OpenAsk, result json.RawMessage) (consented bool, err error) {
+	a, err := c.ParseAnswer(open.Question, result)
 	if err != nil || msg.IsConsent(open.Question, a) {
-		return err
+		return err == nil, err
 	}
-	return s.Engine.AnswerShown(ctx, r.Caller, open.ID, a, msg.Surface, msg.RenderingOf(open.Question))
+	return false, e.AnswerShown(ctx, caller, open.ID, a, msg.Surface, msg.RenderingOf(open.Question))
 }

@@ -29,17 +29,12 @@ type extensionTask struct {
 	Poll    int64     `json:"pollIntervalMs,omitempty"`
 }
 
-type inputRequest struct {
-	Method string `json:"method"`
-	Params any    `json:"params,omitempty"`
-}
-
 // A detailedTask is a DetailedTask: a task with the members that belong to its status.
 type detailedTask struct {
 	extensionTask
-	Requests map[string]inputRequest `json:"inputRequests,omitempty"`
-	Result   *msg.ToolResult         `json:"result,omitempty"`
-	Error    *msg.Error              `json:"error,omitempty"`
+	Requests map[string]msg.InputRequest `json:"inputRequests,omitempty"`
+	Result   *msg.ToolResult             `json:"result,omitempty"`
+	Error    *msg.Error                  `json:"error,omitempty"`
 }
 
 // TakeLarge is [msg.ToolResult.TakeLarge] of the task's result.
@@ -60,7 +55,7 @@ func (s *Service) serveExtension(r Requester, m msg.Incoming) (any, *msg.Error) 
 	if refused != nil {
 		return nil, refused
 	}
-	info, refused := s.findExtensionRun(r.Caller, p.ID)
+	info, refused := s.findRun(r.Caller, p.ID, extensionSurfaces...)
 	if refused != nil {
 		return nil, refused
 	}
@@ -120,7 +115,7 @@ func (s *Service) newExtensionTask(r Requester, info engine.Info) extensionTask 
 // asked.
 func (s *Service) addInputRequests(r Requester, info engine.Info, d *detailedTask) error {
 	translator := s.translator(r, info)
-	d.Requests = map[string]inputRequest{}
+	d.Requests = map[string]msg.InputRequest{}
 	for _, open := range info.Asks {
 		if open.Excluded {
 			continue
@@ -130,7 +125,7 @@ func (s *Service) addInputRequests(r Requester, info engine.Info, d *detailedTas
 		case err != nil:
 			return err
 		case missing == nil:
-			d.Requests[open.Key] = inputRequest{request.Method, request.Params}
+			d.Requests[open.Key] = request.Input()
 		case !IsAnswerableElsewhere(open.Question) && !s.Link:
 			err := s.Engine.Withdraw(context.Background(), r.Caller, open.ID, runlog.Unsupported, missing.Error())
 			if err != nil && !errors.Is(err, engine.ErrSettled) {

@@ -16,7 +16,7 @@ import (
 // getTask serves tasks/get of MCP 2025-11-25 without blocking. As issue 1869 proposes,
 // the result includes the task's open questions, and the request may answer one.
 func (s *Service) getTask(ctx context.Context, r Requester, p params) (any, *msg.Error) {
-	info, refused := s.findRun(r.Caller, p.ID)
+	info, refused := s.findRun(r.Caller, p.ID, Surface)
 	if refused != nil {
 		return nil, refused
 	}
@@ -79,7 +79,7 @@ func (s *Service) pendingElicitations(r Requester, info engine.Info) []msg.Elici
 
 // cancelTask serves tasks/cancel of MCP 2025-11-25.
 func (s *Service) cancelTask(r Requester, p params) (any, *msg.Error) {
-	info, refused := s.findRun(r.Caller, p.ID)
+	info, refused := s.findRun(r.Caller, p.ID, Surface)
 	if refused != nil {
 		return nil, refused
 	}
@@ -88,7 +88,7 @@ func (s *Service) cancelTask(r Requester, p params) (any, *msg.Error) {
 		if refused := s.cancelRun(r.Caller, info.ID); refused != nil {
 			return nil, refused
 		}
-		if info, refused = s.findRun(r.Caller, p.ID); refused != nil {
+		if info, refused = s.findRun(r.Caller, p.ID, Surface); refused != nil {
 			return nil, refused
 		}
 	}

@@ -101,23 +101,16 @@ func (s *Service) FindRequestedRun(caller generators.Caller, m msg.Incoming) (en
 	if refused != nil {
 		return engine.Info{}, refused
 	}
-	return s.findRun(caller, p.ID)
+	return s.findRun(caller, p.ID, Surface)
 }
 
-// findRun returns the run of a task that belongs to the caller. An operator's client
-// doesn't act on the tasks of others.
-func (s *Service) findRun(caller generators.Caller, id string) (engine.Info, *msg.Error) {
-	return s.findRunFrom(caller, id, Surface)
-}
+// extensionSurfaces are where the runs of tasks of a client of the modern era were started: its
+// calls may become tasks after their runs have started.
+var extensionSurfaces = []string{Surface, msg.Surface}
 
-// findExtensionRun is findRun for a client of the modern era, whose calls may become
-// tasks after their runs have started.
-func (s *Service) findExtensionRun(caller generators.Caller, id string) (engine.Info, *msg.Error) {
-	return s.findRunFrom(caller, id, Surface, msg.Surface)
-}
-
-// findRunFrom returns a run of the caller that was started from one of the surfaces.
-func (s *Service) findRunFrom(caller generators.Caller, id string, surfaces ...string) (engine.Info, *msg.Error) {
+// findRun returns a run of the caller that was started from one of the surfaces. An operator's
+// client doesn't act on the tasks of others.
+func (s *Service) findRun(caller generators.Caller, id string, surfaces ...string) (engine.Info, *msg.Error) {
 	info, err := s.Engine.Info(caller, id)
 	if err != nil || !slices.Contains(surfaces, info.Surface) || info.Owner != caller.ID {
 		// The error does not disclose whether the task belongs to another caller.

@@ -72,7 +72,7 @@ func (s *Service) Subscribe(r Requester, ids []string, signal func()) (w *Watch,
 	ids = slices.Clone(ids)
 	slices.Sort(ids)
 	watched = slices.DeleteFunc(slices.Compact(ids), func(id string) bool {
-		_, refused := s.findExtensionRun(r.Caller, id)
+		_, refused := s.findRun(r.Caller, id, extensionSurfaces...)
 		if refused == nil {
 			w.watchTask(id, "", 0)
 		}
