@@ -63,9 +63,6 @@ func IsShownInChat(i *timeline.Item) bool {
 	return true
 }
 
-// ChatRow renders a row of the timeline for the view in a chat.
-func ChatRow(r *timeline.Run, i *timeline.Item) templ.Component { return Row(r, i) }
-
 // ChatLargeRow renders a row that is too large for a chat. The address is that of the
 // run's page, or empty.
 func ChatLargeRow(i *timeline.Item, address string) templ.Component {
