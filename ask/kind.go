@@ -63,6 +63,12 @@ var kindTable = []kindRules{
 	{kind: KindRoots, check: checkContent((*Question).checkRoots)},
 }
 
+// The kinds that take the options for texts, and for numbers.
+var (
+	textKinds   = []Kind{KindText, KindSecret}
+	numberKinds = []Kind{KindNumber, KindInteger}
+)
+
 // Kinds returns the kinds of questions. The set is closed: every surface has a
 // rendering for each.
 func Kinds() []Kind {

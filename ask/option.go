@@ -198,11 +198,6 @@ func Choices(values ...string) []Choice {
 	return choices
 }
 
-var (
-	textKinds   = []Kind{KindText, KindSecret}
-	numberKinds = []Kind{KindNumber, KindInteger}
-)
-
 // fieldOption returns an option that changes the only field of a question. Nil
 // kinds are all kinds that have one.
 func fieldOption(name string, kinds []Kind, change func(*Field)) Option {

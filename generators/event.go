@@ -115,6 +115,26 @@ func (*Stepped) event()       {}
 func (*Call) event()          {}
 func (*UnknownEvent) event()  {}
 
+// eventKinds lists every kind once. [Kinds], [Encode] and [Decode] read it.
+var eventKinds = []eventKind{
+	newEventKind("status", func(e *StatusEvent) any {
+		return StatusEvent{e.Level.orInfo(), truncateText(e.Text)}
+	}),
+	newEventKind("progress", func(e *ProgressEvent) any {
+		return ProgressEvent{finiteOrZero(e.Done), finiteOrZero(e.Total), truncateText(e.Text)}
+	}),
+	newEventKind("log", func(e *LogEvent) any {
+		return LogEvent{e.Level.orInfo(), truncateText(e.Logger), encodeLogData(e.Data)}
+	}),
+	newEventKind("chunk", func(e *ChunkEvent) any { return ChunkEvent{truncateText(e.Text)} }),
+	newEventKind("toast", func(e *ToastEvent) any {
+		return ToastEvent{e.Level.orInfo(), truncateText(e.Text)}
+	}),
+	newEventKind("artifact", func(e *Artifact) any { return e.normalized() }),
+	newEventKind("stepped", func(e *Stepped) any { return e }),
+	newEventKind("result", func(e *Result) any { return e }),
+}
+
 // Status returns a status at level Info that describes what the run is doing.
 func Status(text string) Event { return &StatusEvent{Info, text} }
 

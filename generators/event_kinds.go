@@ -18,27 +18,6 @@ type eventKind struct {
 	normalize func(e Event) (any, bool)
 }
 
-// eventKinds lists every kind once. [Kinds], [Encode] and [Decode] read it; a new
-// kind is a type in event.go and an entry here.
-var eventKinds = []eventKind{
-	newEventKind("status", func(e *StatusEvent) any {
-		return StatusEvent{e.Level.orInfo(), truncateText(e.Text)}
-	}),
-	newEventKind("progress", func(e *ProgressEvent) any {
-		return ProgressEvent{finiteOrZero(e.Done), finiteOrZero(e.Total), truncateText(e.Text)}
-	}),
-	newEventKind("log", func(e *LogEvent) any {
-		return LogEvent{e.Level.orInfo(), truncateText(e.Logger), encodeLogData(e.Data)}
-	}),
-	newEventKind("chunk", func(e *ChunkEvent) any { return ChunkEvent{truncateText(e.Text)} }),
-	newEventKind("toast", func(e *ToastEvent) any {
-		return ToastEvent{e.Level.orInfo(), truncateText(e.Text)}
-	}),
-	newEventKind("artifact", func(e *Artifact) any { return e.normalized() }),
-	newEventKind("stepped", func(e *Stepped) any { return e }),
-	newEventKind("result", func(e *Result) any { return e }),
-}
-
 func newEventKind[E any, P interface {
 	*E
 	Event

@@ -87,145 +87,159 @@ var allCapabilities = &message.Client{
 
 // Render implements [Renderer].
 func (j *JSONRPCRenderer) Render(batch []runlog.Entry) ([]Message, error) {
-	messages := make([]Message, 0, len(batch))
+	before := sentEntries{j.countProgress, j}
+	now := &newEntries{JSONRPCRenderer: j, messages: make([]Message, 0, len(batch))}
+	now.Rest = now.notify
 	for _, e := range batch {
+		var v runlog.Visitor = now
 		if e.Seq <= j.after {
-			if err := j.passEntry(e); err != nil {
-				return nil, err
-			}
-			if _, err := j.translator.Notification(&j.state, e); err != nil {
-				return nil, err
-			}
-			continue
+			v = before
 		}
-		version, err := j.newVersion(e)
-		if err != nil {
+		if err := e.Visit(v); err != nil {
 			return nil, err
 		}
-		messages = append(messages, version...)
-		m, err := j.renderEntry(e)
-		if err != nil {
-			return nil, err
-		}
-		switch {
-		case m.Data != nil:
-			messages = append(messages, m)
-		case version != nil:
-			messages[len(messages)-1].ID = e.Seq
-		}
 	}
-	return messages, nil
+	return now.messages, nil
 }
 
-// renderEntry returns the message for an entry, without data if there is none.
-func (j *JSONRPCRenderer) renderEntry(e runlog.Entry) (Message, error) {
-	if e.Kind == runlog.KindFinished {
-		return j.renderEnd(e)
-	}
-	data, err := j.translate(e)
-	return Message{ID: e.Seq, Data: data}, err
+// sentEntries visits the entries that the reader has been sent before, for what later messages
+// depend on.
+type sentEntries struct {
+	runlog.Rest
+	*JSONRPCRenderer
 }
 
-// translate returns the message for an entry before the last, or nil if there is none.
-func (j *JSONRPCRenderer) translate(e runlog.Entry) ([]byte, error) {
-	switch e.Kind {
-	case runlog.KindAsked:
-		if data, err := j.excludedMessage(e); data != nil || err != nil {
-			return data, err
-		}
-		data, err := j.translator.AskMessage(e)
-		j.keepSample(e, data)
-		return data, err
-	case runlog.KindAnswered, runlog.KindWithdrawn:
-		s, err := runlog.Decode[message.Settlement](e)
-		if err != nil {
-			return nil, err
-		}
-		delete(j.samples, s.AskSeq)
-		if j.excluded[s.AskSeq] {
-			return nil, nil // it was not asked
-		}
-		return message.EncodeCancelled(runlog.AskID(j.translator.RunID, s.AskSeq), s.Describe()), nil
-	}
-	return j.translator.Notification(&j.state, e)
+func (j *JSONRPCRenderer) countProgress(e runlog.Entry) error {
+	_, err := j.translator.Notification(&j.state, e)
+	return err
 }
 
-// passEntry notes a question that the reader has been sent before, or the version of its request
-// to a model.
-func (j *JSONRPCRenderer) passEntry(e runlog.Entry) error {
-	switch e.Kind {
-	case runlog.KindAsked:
-		excluded, err := j.excludedMessage(e)
-		if excluded == nil {
-			j.keepSample(e, nil)
-		}
-		return err
-	case runlog.KindSampling:
-		d, err := runlog.Decode[runlog.Sampling](e)
-		if sent := j.samples[d.AskSeq]; sent != nil && d.Approved != nil {
-			sent.changed = d.Approved.Request != nil
-		}
-		return err
+func (s sentEntries) Asked(e runlog.Entry, d runlog.Asked) error {
+	if s.excludedMessage(e, d) == nil {
+		s.keepSample(e, d, nil)
 	}
 	return nil
 }
 
-func (j *JSONRPCRenderer) keepSample(e runlog.Entry, data []byte) {
-	if asked, err := runlog.Decode[runlog.Asked](e); err == nil && asked.Question != nil && asked.Question.Sample != nil {
+// Sampling notes the version of a request to a model.
+func (s sentEntries) Sampling(e runlog.Entry, d runlog.Sampling) error {
+	if sent := s.samples[d.AskSeq]; sent != nil && d.Approved != nil {
+		sent.changed = d.Approved.Request != nil
+	}
+	return s.countProgress(e)
+}
+
+// newEntries visits the entries that the reader hasn't been sent, and collects their messages.
+type newEntries struct {
+	runlog.Rest
+	*JSONRPCRenderer
+	messages []Message
+}
+
+// send adds the message for an entry, unless there is none.
+func (n *newEntries) send(e runlog.Entry, data []byte) {
+	if data != nil {
+		n.messages = append(n.messages, Message{ID: e.Seq, Data: data})
+	}
+}
+
+func (n *newEntries) notify(e runlog.Entry) error {
+	data, err := n.translator.Notification(&n.state, e)
+	n.send(e, data)
+	return err
+}
+
+func (n *newEntries) Asked(e runlog.Entry, d runlog.Asked) error {
+	if data := n.excludedMessage(e, d); data != nil {
+		n.send(e, data)
+		return nil
+	}
+	data, err := n.translator.AskMessage(e)
+	n.keepSample(e, d, data)
+	n.send(e, data)
+	return err
+}
+
+func (n *newEntries) Answered(e runlog.Entry, _ runlog.Answered) error   { return n.settle(e) }
+func (n *newEntries) Withdrawn(e runlog.Entry, _ runlog.Withdrawn) error { return n.settle(e) }
+
+func (n *newEntries) settle(e runlog.Entry) error {
+	s, err := runlog.Decode[message.Settlement](e)
+	if err != nil {
+		return err
+	}
+	delete(n.samples, s.AskSeq)
+	if !n.excluded[s.AskSeq] { // otherwise it was not asked
+		n.send(e, message.EncodeCancelled(runlog.AskID(n.translator.RunID, s.AskSeq), s.Describe()))
+	}
+	return nil
+}
+
+// Sampling replaces a request to a model that a person has changed and approved, unless the reader
+// was sent that version: by its cancellation, and the new version with the same id.
+func (n *newEntries) Sampling(e runlog.Entry, d runlog.Sampling) error {
+	replaced, err := n.replaceSample(d)
+	if err != nil {
+		return err
+	}
+	if err := n.notify(e); err != nil {
+		return err
+	}
+	if last := len(n.messages) - 1; replaced && n.messages[last].ID == 0 {
+		n.messages[last].ID = e.Seq
+	}
+	return nil
+}
+
+// Finished sends the end of the run, whose result may be large.
+func (n *newEntries) Finished(e runlog.Entry, end runlog.Finished) error {
+	result, err := n.translator.Result(n.ctx, &n.state, end)
+	if err != nil {
+		return err
+	}
+	m := Message{ID: e.Seq}
+	if large := result.TakeLarge(); large != nil {
+		m.WriteData = large.WriteMessage
+	}
+	m.Data = message.EncodeResult(message.StringID(n.translator.RunID), result)
+	n.messages = append(n.messages, m)
+	return nil
+}
+
+// replaceSample reports whether an entry about a request to a model had it replaced.
+func (n *newEntries) replaceSample(d runlog.Sampling) (bool, error) {
+	sent := n.samples[d.AskSeq]
+	if d.Approved == nil || sent == nil {
+		return false, nil
+	}
+	data, err := n.translator.AskMessage(sent.asked)
+	if err != nil || bytes.Equal(data, sent.data) || sent.data == nil && d.Approved.Request == nil && !sent.changed {
+		return false, err
+	}
+	sent.data = data
+	cancelled := message.EncodeCancelled(runlog.AskID(n.translator.RunID, d.AskSeq), "a person has changed and approved the request")
+	n.messages = append(n.messages, Message{Data: cancelled}, Message{Data: data})
+	return true, nil
+}
+
+func (j *JSONRPCRenderer) keepSample(e runlog.Entry, d runlog.Asked, data []byte) {
+	if d.Question != nil && d.Question.Sample != nil {
 		j.samples[e.Seq] = &sentSample{asked: e, data: data}
 	}
 }
 
-// newVersion returns the messages that replace a request to a model which a person has changed
-// and approved: its cancellation, and the new version with the same id. There are none if the
-// reader was sent that version.
-func (j *JSONRPCRenderer) newVersion(e runlog.Entry) ([]Message, error) {
-	if e.Kind != runlog.KindSampling {
-		return nil, nil
-	}
-	d, err := runlog.Decode[runlog.Sampling](e)
-	sent := j.samples[d.AskSeq]
-	if err != nil || d.Approved == nil || sent == nil {
-		return nil, err
-	}
-	data, err := j.translator.AskMessage(sent.asked)
-	if err != nil || bytes.Equal(data, sent.data) || sent.data == nil && d.Approved.Request == nil && !sent.changed {
-		return nil, err
-	}
-	sent.data = data
-	return []Message{{Data: message.EncodeCancelled(runlog.AskID(j.translator.RunID, d.AskSeq), "a person has changed and approved the request")}, {Data: data}}, nil
-}
-
 // excludedMessage returns a log message in the place of a question that the reader may not
 // answer, or nil for others.
-func (j *JSONRPCRenderer) excludedMessage(e runlog.Entry) ([]byte, error) {
-	asked, err := runlog.Decode[runlog.Asked](e)
-	if err != nil || asked.Question == nil {
-		return nil, err
+func (j *JSONRPCRenderer) excludedMessage(e runlog.Entry, d runlog.Asked) []byte {
+	if d.Question == nil {
+		return nil
 	}
-	who := j.excludes(asked.Question)
+	who := j.excludes(d.Question)
 	if who == "" {
-		return nil, nil
+		return nil
 	}
 	j.excluded[e.Seq] = true
-	return j.translator.LogMessage(generators.Notice, "Waits for "+who+" to answer: "+message.LineSaidBy(asked.Question, j.translator.Photon.Name()), "log"), nil
-}
-
-// renderEnd returns the message for the end of the run, whose result may be large.
-func (j *JSONRPCRenderer) renderEnd(e runlog.Entry) (m Message, err error) {
-	end, err := runlog.Decode[runlog.Finished](e)
-	if err != nil {
-		return m, err
-	}
-	result, err := j.translator.Result(j.ctx, &j.state, end)
-	if err != nil {
-		return m, err
-	}
-	if large := result.TakeLarge(); large != nil {
-		m.WriteData = large.WriteMessage
-	}
-	m.ID, m.Data = e.Seq, message.EncodeResult(message.StringID(j.translator.RunID), result)
-	return m, nil
+	return j.translator.LogMessage(generators.Notice, "Waits for "+who+" to answer: "+message.LineSaidBy(d.Question, j.translator.Photon.Name()), "log")
 }
 
 // Broken implements breaker: the response is an error.

@@ -17,8 +17,7 @@ import (
 // and how many such switches they have. A new kind can be forgotten there, unnoticed; a
 // visitor or a table can't forget it. The list only shrinks.
 var kindSwitches = map[string]int{
-	"beamtest": 4, "internal/engine": 2, "internal/runlog": 1,
-	"sse": 2, "web/internal/ui": 1, "web/internal/wire": 2,
+	"beamtest": 4, "internal/engine": 2,
 }
 
 // visitorFiles are the files in which kinds are told apart for all visitors.

@@ -37,11 +37,9 @@ func (b Base) Photon(name string) string { return string(b) + "/photons/" + url.
 // StartRun returns the URL to post a photon's arguments to.
 func (b Base) StartRun(photon string) string { return b.Photon(photon) + "/runs" }
 
-// ConnectPhoton returns the URL of the page that says how clients reach a photon.
-func (b Base) ConnectPhoton(name string) string { return b.Photon(name) + "/connect" }
-
-// PhotonAPI returns the URL of the page that says how programs call a photon.
-func (b Base) PhotonAPI(name string) string { return b.Photon(name) + "/api" }
+// PhotonTab returns the URL of a page that says how a photon is reached: by clients (connect), or by
+// programs (api).
+func (b Base) PhotonTab(name, tab string) string { return b.Photon(name) + "/" + tab }
 
 // EditForm returns the URL that changes a photon's form.
 func (b Base) EditForm(photon string) string { return b.Photon(photon) + "/form" }
@@ -55,14 +53,9 @@ func (b Base) Run(id string) string { return b.Runs() + "/" + url.PathEscape(id)
 // RunEvents returns the URL of a run's stream.
 func (b Base) RunEvents(id string) string { return b.Run(id) + "/events" }
 
-// CancelRun returns the URL to post to, to stop a run.
-func (b Base) CancelRun(id string) string { return b.Run(id) + "/cancel" }
-
-// ReplayRun returns the URL to post to, to start a run with the answers of another one.
-func (b Base) ReplayRun(id string) string { return b.Run(id) + "/replay" }
-
-// AdoptRun returns the URL to post to, to become the owner of a run.
-func (b Base) AdoptRun(id string) string { return b.Run(id) + "/adopt" }
+// OperateRun returns the URL to post to, to do something with a run: cancel, adopt (become its owner),
+// replay (start a run with its answers) or delete, whose page asks first.
+func (b Base) OperateRun(id, action string) string { return b.Run(id) + "/" + action }
 
 // Result returns the URL of a run's result, as JSON.
 func (b Base) Result(run string) string { return b.Run(run) + "/result" }
@@ -77,9 +70,6 @@ func (b Base) RunMessage(id string, seq uint64) string {
 
 // ExportRun returns the URL of a whole run as a file. Format is html or json.
 func (b Base) ExportRun(id, format string) string { return b.Run(id) + "/export?format=" + format }
-
-// DeleteRun returns the URL of the page that asks whether to delete a run, and to post to.
-func (b Base) DeleteRun(id string) string { return b.Run(id) + "/delete" }
 
 // Artifact returns the URL of an artifact's content. Seq is the number of its log entry.
 func (b Base) Artifact(run string, seq uint64) string {

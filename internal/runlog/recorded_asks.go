@@ -48,7 +48,7 @@ func (a *Answered) isRepeatable(q *ask.Question) bool {
 	switch {
 	case q.Kind == ask.KindSecret || a.Answer.Files != nil || a.Answer.Action == ask.Cancel:
 		return false
-	case a.Answer.Action == ask.Decline || q.Kind == ask.KindURL:
+	case a.Answer.Action == ask.Decline:
 		return true
 	}
 	return a.Answer.Content != nil || len(q.Fields) == 0 && a.Sealed == nil

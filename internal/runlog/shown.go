@@ -85,32 +85,3 @@ func ShownArtifact(a *generators.Artifact) *generators.Artifact {
 	shown.Title = title
 	return &shown
 }
-
-// ShownEvent returns an event with its texts as people read them, apart from what surfaces
-// clean when they render it: chunks, which are parts of a text, the data of log lines, and the
-// bodies of artifacts. The event itself isn't changed.
-func ShownEvent(e generators.Event) generators.Event {
-	shown := shownEvent{e}
-	VisitEvent(e, &shown)
-	return shown.event
-}
-
-// A shownEvent visits an event, and becomes the one that people read.
-type shownEvent struct{ event generators.Event }
-
-func (s *shownEvent) Status(e *generators.StatusEvent) {
-	s.event = &generators.StatusEvent{Level: e.Level, Text: cleantext.Text(e.Text)}
-}
-
-func (s *shownEvent) Progress(e *generators.ProgressEvent) {
-	s.event = &generators.ProgressEvent{Done: e.Done, Total: e.Total, Text: cleantext.Text(e.Text)}
-}
-
-func (s *shownEvent) Toast(e *generators.ToastEvent) {
-	s.event = &generators.ToastEvent{Level: e.Level, Text: cleantext.Text(e.Text)}
-}
-
-func (s *shownEvent) Artifact(e *generators.Artifact)  { s.event = ShownArtifact(e) }
-func (s *shownEvent) Log(*generators.LogEvent)         {} // surfaces clean its data
-func (s *shownEvent) Chunk(*generators.ChunkEvent)     {} // a part of a text
-func (s *shownEvent) Unknown(*generators.UnknownEvent) {}

@@ -20,11 +20,12 @@ var states = map[string]string{
 	"completed": "running running running running running running running running completed",
 	"answered":  "running running running waiting waiting running completed",
 	"two questions, one of which is withdrawn at the end": "running running waiting waiting waiting running stopped",
-	"a model replies":                              "running running waiting waiting waiting waiting running unanswered",
-	"a step is repeated, then it sleeps":           "running running running running running running running sleeping running completed",
-	"it is parked, and goes on":                   "running running waiting parked waiting running completed",
-	"it waits for another run, and is interrupted": "running running running interrupted",
-	"it fails, with an entry of a later version":   "running running running failed",
+	"questions of every kind":                             "running running" + strings.Repeat(" waiting running", len(ask.Kinds())) + " completed",
+	"a model replies":                                     "running running waiting waiting waiting waiting running unanswered",
+	"a step is repeated, then it sleeps":                  "running running running running running running running sleeping running completed",
+	"it is parked, and goes on":                           "running running waiting parked waiting running completed",
+	"it waits for another run, and is interrupted":        "running running running interrupted",
+	"it fails, with an entry of a later version":          "running running running failed",
 }
 
 func TestStates(t *testing.T) {

@@ -22,12 +22,14 @@ import (
 )
 
 // Views renders runs. It is safe for concurrent use.
-type Views struct{ engine *engine.Engine }
+type Views struct{ loader timeline.Loader }
 
 var _ apps.View = (*Views)(nil)
 
 // New returns the views of an engine's runs.
-func New(e *engine.Engine) *Views { return &Views{e} }
+func New(e *engine.Engine) *Views {
+	return &Views{timeline.Loader{Engine: e, Upstream: func(string) string { return "" }}}
+}
 
 // Limits on what the view shows of a run, in bytes of HTML unless they count rows.
 const (
@@ -39,12 +41,30 @@ const (
 
 // Render implements [apps.View].
 func (v *Views) Render(ctx context.Context, caller generators.Caller, r apps.Reading) (*apps.Snapshot, error) {
-	run, changed, err := v.load(ctx, caller, r.Run, r.After)
+	changed := make(changedItems)
+	run, err := v.loader.LoadChanges(ctx, caller, r.Run, func(c timeline.Change) { changed.add(c, r.After) })
 	if err != nil {
 		return nil, err
 	}
+	return snapshot(ctx, run, changed, r)
+}
+
+// changedItems are the rows that have changed after an ordinal.
+type changedItems map[*timeline.Item]bool
+
+func (items changedItems) add(c timeline.Change, after uint64) {
+	if c.Seq <= after {
+		return
+	}
+	for _, i := range append(c.AlsoChanged, c.Item) {
+		items[i] = true
+	}
+}
+
+// snapshot renders a run.
+func snapshot(ctx context.Context, run *timeline.Run, changed changedItems, r apps.Reading) (s *apps.Snapshot, err error) {
 	ctx = renderContext(ctx, r.Base)
-	s := &apps.Snapshot{
+	s = &apps.Snapshot{
 		Run: run.ID, Tool: run.Photon, Title: run.Title, State: string(run.State), Label: ui.ChatState(run),
 		Ended: run.State.Ended(), Seq: run.LastSeq, Questions: []apps.Question{},
 	}
@@ -74,40 +94,9 @@ func (v *Views) Render(ctx context.Context, caller generators.Caller, r apps.Rea
 	return s, nil
 }
 
-// load folds a run's log, and returns the items that have changed after an ordinal.
-func (v *Views) load(ctx context.Context, caller generators.Caller, id string, after uint64) (*timeline.Run, map[*timeline.Item]bool, error) {
-	batches, err := v.engine.Read(ctx, caller, id, 0)
-	if err != nil {
-		return nil, nil, err
-	}
-	run, changed := timeline.New(id), map[*timeline.Item]bool{}
-	run.Viewer = caller
-	for batch, err := range batches {
-		if err != nil {
-			return nil, nil, err
-		}
-		for _, e := range batch {
-			c := run.Apply(e)
-			if e.Seq <= after {
-				continue
-			}
-			for _, i := range append(c.AlsoChanged, c.Item) {
-				changed[i] = i != nil
-			}
-		}
-	}
-	// The entry that settles a question changes the row of the question.
-	for _, i := range run.Items {
-		if i.Kind == timeline.Asked && i.Ask.State != timeline.Open && after < run.LastSeq {
-			changed[i] = true
-		}
-	}
-	return run, changed, nil
-}
-
 // addRows adds the rows that have changed, the latest first if they are too many or too
 // large.
-func addRows(ctx context.Context, s *apps.Snapshot, run *timeline.Run, changed map[*timeline.Item]bool, after uint64) error {
+func addRows(ctx context.Context, s *apps.Snapshot, run *timeline.Run, changed changedItems, after uint64) error {
 	size := 0
 	for n := len(run.Items) - 1; n >= 0; n-- {
 		i := run.Items[n]
@@ -118,7 +107,7 @@ func addRows(ctx context.Context, s *apps.Snapshot, run *timeline.Run, changed m
 			s.Dropped++
 			continue
 		}
-		row, err := html(ctx, ui.ChatRow(run, i))
+		row, err := html(ctx, ui.Row(run, i))
 		if err == nil && len(row) > maxRow {
 			row, err = html(ctx, ui.ChatLargeRow(i, s.URL))
 		}

@@ -10,6 +10,12 @@ import (
 	"github.com/photon-beam/beam/generators"
 )
 
+// Choice is the question to ask, and nested input for testing forms.
+type Choice struct {
+	Ask  string `json:"ask,omitempty" title:"Question" description:"The kind of question to ask" enum:"text,secret,confirm,select,multiselect,number,integer,date,datetime,file,form,url,evidence,all" default:"form"`
+	Echo *Echo  `json:"echo,omitempty" title:"Echo" description:"Nested input, which the result repeats"`
+}
+
 // Signup is a form with every kind of field. Pointers distinguish a blank field from a
 // zero answer.
 type Signup struct {

@@ -23,12 +23,6 @@ var Photon = generators.New("kitchen_sink", runKitchenSink, &generators.Options{
 	Asks:        true,
 })
 
-// Choice is the question to ask, and nested input for testing forms.
-type Choice struct {
-	Ask  string `json:"ask,omitempty" title:"Question" description:"The kind of question to ask" enum:"text,secret,confirm,select,multiselect,number,integer,date,datetime,file,form,url,evidence,all" default:"form"`
-	Echo *Echo  `json:"echo,omitempty" title:"Echo" description:"Nested input, which the result repeats"`
-}
-
 // Echo is input with every kind of part that a form has.
 type Echo struct {
 	Text   string            `json:"text,omitempty" title:"Text" maxLength:"200"`

@@ -15,8 +15,8 @@ type Example struct {
 	Entries []runlog.Entry // with ordinals and times
 }
 
-// Examples returns logs that together have each kind of entry, for tests of all that reads
-// logs.
+// Examples returns logs that together have each kind of entry, event and question, for tests of
+// all that reads logs.
 func Examples() []Example {
 	ada := generators.Caller{ID: "ada", Name: "Ada", Roles: []string{"approver"}}
 	from := ask.Fields{{Name: "name", Type: "string", Title: "Name", Required: true}}
@@ -48,6 +48,7 @@ func Examples() []Example {
 			runlog.NewEntry(runlog.KindWithdrawn, runlog.Withdrawn{AskSeq: 3, Reason: runlog.RunEnded}),
 			runlog.NewEntry(runlog.KindFinished, runlog.Finished{Status: runlog.Stopped, Surface: "browser", By: "Ada"}),
 		}},
+		{"questions of every kind", append(append([]runlog.Entry{started(runlog.Started{}), claimed(1)}, answeredQuestions(2, asked)...), completed)},
 		{"a model replies", []runlog.Entry{
 			started(runlog.Started{Samples: true}), claimed(1), asked("summary", sample),
 			runlog.NewEntry(runlog.KindSampling, runlog.Sampling{AskSeq: 3, Call: 1, Approved: &runlog.Approval{Model: "small", ID: "small-1", Digest: "00", By: &ada, Surface: "browser"}}),

@@ -10,6 +10,16 @@ import (
 	"github.com/photon-beam/beam/internal/runlog"
 )
 
+// The kinds of items of events.
+const (
+	Status   Kind = "status"   // a sentence about the run's current activity
+	Log      Kind = "log"      // a log line
+	Chunk    Kind = "chunk"    // streamed text
+	Toast    Kind = "toast"    // a brief notification
+	Artifact Kind = "artifact" // something the run made
+	Unknown  Kind = "unknown"  // an entry of a kind that this version doesn't know
+)
+
 // events maps every kind of event to the method that folds it into a run.
 var events = map[runlog.Kind]func(*fold, runlog.Entry) error{
 	"status":   decoded((*fold).status),

@@ -13,19 +13,13 @@ import (
 // Kind is the kind of an [Item].
 type Kind string
 
-// The kinds of items.
+// The kinds of items that aren't of events.
 const (
-	Start    Kind = "start"    // how the run was started, with its arguments
-	Status   Kind = "status"   // a sentence about the run's current activity
-	Log      Kind = "log"      // a log line
-	Chunk    Kind = "chunk"    // streamed text
-	Toast    Kind = "toast"    // a brief notification
-	Step     Kind = "step"     // a recorded side effect
-	Artifact Kind = "artifact" // something the run made
-	Asked    Kind = "ask"      // a question and, once given, its answer
-	Reply    Kind = "reply"    // the call of a model for a question, and its reply
-	Result   Kind = "result"   // how the run ended
-	Unknown  Kind = "unknown"  // an entry of a kind that this version doesn't know
+	Start  Kind = "start"  // how the run was started, with its arguments
+	Step   Kind = "step"   // a recorded side effect
+	Asked  Kind = "ask"    // a question and, once given, its answer
+	Reply  Kind = "reply"  // the call of a model for a question, and its reply
+	Result Kind = "result" // how the run ended
 )
 
 // droppable reports whether items of this kind are dropped, oldest first, when there

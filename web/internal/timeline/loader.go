@@ -33,17 +33,22 @@ func (l *Loader) setViewer(run *Run, viewer generators.Caller) {
 
 // Load folds a run's log.
 func (l *Loader) Load(ctx context.Context, viewer generators.Caller, id string) (*Run, error) {
+	return l.LoadChanges(ctx, viewer, id, func(Change) {})
+}
+
+// LoadChanges is [Loader.Load], and calls each for what each entry changes.
+func (l *Loader) LoadChanges(ctx context.Context, viewer generators.Caller, id string, each func(Change)) (*Run, error) {
 	run := New(id)
-	return run, l.fold(ctx, viewer, run)
+	return run, l.fold(ctx, viewer, run, each)
 }
 
 // LoadWindow is [Loader.Load] for the rows of a window.
 func (l *Loader) LoadWindow(ctx context.Context, viewer generators.Caller, id string, w Window) (*Run, error) {
 	run := NewWindow(id, w)
-	return run, l.fold(ctx, viewer, run)
+	return run, l.fold(ctx, viewer, run, func(Change) {})
 }
 
-func (l *Loader) fold(ctx context.Context, viewer generators.Caller, run *Run) error {
+func (l *Loader) fold(ctx context.Context, viewer generators.Caller, run *Run, each func(Change)) error {
 	batches, err := l.Engine.Read(ctx, viewer, run.ID, 0)
 	if err != nil {
 		return err
@@ -54,7 +59,7 @@ func (l *Loader) fold(ctx context.Context, viewer generators.Caller, run *Run) e
 			return err
 		}
 		for _, e := range batch {
-			run.Apply(e)
+			each(run.Apply(e))
 		}
 	}
 	run.Upstream = l.Upstream(run.Photon)

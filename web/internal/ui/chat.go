@@ -6,7 +6,6 @@ import (
 
 	"github.com/a-h/templ"
 
-	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/engine"
 	"github.com/photon-beam/beam/internal/runlog"
@@ -40,12 +39,8 @@ func chatPageReason(v *askView, c ChatQuestionOptions) string {
 		return "This is for " + v.For + ". Answer on Beam’s page, where you are signed in."
 	case c.TooLarge:
 		return "Answer on Beam’s page, which shows all of it."
-	case v.Question.Kind == ask.KindSecret:
-		return "Passwords don’t pass through a chat. Enter it on Beam’s page."
-	case v.Question.Kind == ask.KindFile:
-		return "Files don’t pass through a chat. Choose them on Beam’s page."
-	case v.Question.Kind == ask.KindSample:
-		return "Decide on Beam’s page, which shows what the model would get."
+	case v.view().onPage != "":
+		return v.view().onPage
 	case v.Question.UntilDone:
 		return "Open the address on Beam’s page, and say there when you are done."
 	case v.Question.Destructive:
@@ -67,9 +62,6 @@ func IsShownInChat(i *timeline.Item) bool {
 	}
 	return true
 }
-
-// ChatRow renders a row of the timeline for the view in a chat.
-func ChatRow(r *timeline.Run, i *timeline.Item) templ.Component { return Row(r, i) }
 
 // ChatLargeRow renders a row that is too large for a chat. The address is that of the
 // run's page, or empty.

@@ -57,7 +57,7 @@ func findPhotonsExpression(ctx context.Context) string {
 }
 
 func stopExpression(ctx context.Context, r *timeline.Run) string {
-	return postOnce(site(ctx).CancelRun(sanitizeID(r.ID)))
+	return postOnce(site(ctx).OperateRun(sanitizeID(r.ID), "cancel"))
 }
 
 // postExpression returns the expression that submits a question's form unless a

@@ -13,6 +13,7 @@ type questionView struct {
 	body   func(*askView) templ.Component // what the person fills in
 	submit func(*askView) templ.Component // the buttons that accept
 	files  bool                           // the answer consists of uploaded files
+	onPage string                         // why it is not answered in a chat; empty if it may be
 }
 
 var (
@@ -23,8 +24,10 @@ var (
 
 // questionViews maps every kind of question to its view.
 var questionViews = map[ask.Kind]questionView{
-	ask.KindText:        formView,
-	ask.KindSecret:      formView,
+	ask.KindText: formView,
+	ask.KindSecret: {
+		body: formQuestion, submit: submitButton, onPage: "Passwords don’t pass through a chat. Enter it on Beam’s page.",
+	},
 	ask.KindConfirm:     confirmView,
 	ask.KindSelect:      formView,
 	ask.KindMultiSelect: formView,
@@ -32,11 +35,15 @@ var questionViews = map[ask.Kind]questionView{
 	ask.KindInteger:     formView,
 	ask.KindDate:        formView,
 	ask.KindDateTime:    formView,
-	ask.KindFile:        {body: fileField, submit: submitButton, files: true},
-	ask.KindForm:        formView,
-	ask.KindURL:         {body: urlQuestion, submit: urlButtons},
-	ask.KindSample:      {body: sampleQuestion, submit: submitButton},
-	ask.KindRoots:       formView,
+	ask.KindFile: {
+		body: fileField, submit: submitButton, files: true, onPage: "Files don’t pass through a chat. Choose them on Beam’s page.",
+	},
+	ask.KindForm: formView,
+	ask.KindURL:  {body: urlQuestion, submit: urlButtons},
+	ask.KindSample: {
+		body: sampleQuestion, submit: submitButton, onPage: "Decide on Beam’s page, which shows what the model would get.",
+	},
+	ask.KindRoots: formView,
 }
 
 // view returns the view of the question's kind. A question of a kind that this

@@ -50,26 +50,33 @@ func NewView(id string, renderer *sse.JSONRPCRenderer) *View {
 
 // Translate returns the message of the next entry; false if it has none.
 func (v *View) Translate(e runlog.Entry) (m Message, ok bool, err error) {
-	switch e.Kind {
-	case runlog.KindStarted:
-		return v.call(e)
-	case runlog.KindAnswered:
-		return v.response(e)
-	}
-	rendered, err := v.renderer.Render([]runlog.Entry{e})
+	t := &translation{View: v}
+	t.Rest = t.notify
+	err = e.Visit(t)
+	return t.message, t.message.Seq > 0 && err == nil, err
+}
+
+// A translation visits an entry. Its message has no ordinal if there is none.
+type translation struct {
+	runlog.Rest
+	*View
+	message Message
+}
+
+// render sets the message to what the run's client gets, and reports whether that is anything.
+func (t *translation) render(e runlog.Entry) (ok bool, err error) {
+	rendered, err := t.renderer.Render([]runlog.Entry{e})
 	if err != nil || len(rendered) == 0 {
-		return Message{}, false, err
+		return false, err
 	}
-	m = Message{Seq: e.Seq, Time: e.Time, Direction: ToClient, Kind: "notification", Message: rendered[0].Data, Size: len(rendered[0].Data)}
-	switch e.Kind {
-	case runlog.KindAsked:
-		v.addRequest(&m, e)
-	case runlog.KindFinished:
-		return v.result(m, e)
-	default:
-		m.Method = methodOf(m.Message)
-	}
-	return m, true, nil
+	data := rendered[0].Data
+	t.message = Message{Seq: e.Seq, Time: e.Time, Direction: ToClient, Kind: "notification", Method: methodOf(data), Message: data, Size: len(data)}
+	return true, nil
+}
+
+func (t *translation) notify(e runlog.Entry) error {
+	_, err := t.render(e)
+	return err
 }
 
 // methodOf returns the method of a message.
@@ -81,53 +88,51 @@ func methodOf(raw json.RawMessage) string {
 	return head.Method
 }
 
-// call returns the request that started the run.
-func (v *View) call(e runlog.Entry) (Message, bool, error) {
-	started, err := runlog.Decode[runlog.Started](e)
-	if err != nil {
-		return Message{}, false, err
+// Started becomes the request that started the run.
+func (t *translation) Started(e runlog.Entry, d runlog.Started) error {
+	t.started = e.Time
+	if _, err := t.render(e); err != nil {
+		return err
 	}
-	v.started = e.Time
-	if _, err := v.renderer.Render([]runlog.Entry{e}); err != nil {
-		return Message{}, false, err
+	params := map[string]any{"name": d.Photon, "_meta": map[string]string{"progressToken": t.id}}
+	if len(d.Args) > 0 {
+		params["arguments"] = d.Args
 	}
-	params := map[string]any{"name": started.Photon, "_meta": map[string]string{"progressToken": v.id}}
-	if len(started.Args) > 0 {
-		params["arguments"] = started.Args
+	raw := message.Encode(message.Outgoing{ID: message.StringID(t.id), Method: methodCall, Params: params})
+	t.message = Message{
+		Seq: e.Seq, Time: e.Time, Direction: FromClient, Kind: "request", Method: methodCall, ID: t.id,
+		Message: raw, Size: len(raw), By: d.Surface,
 	}
-	raw := message.Encode(message.Outgoing{ID: message.StringID(v.id), Method: methodCall, Params: params})
-	return Message{
-		Seq: e.Seq, Time: e.Time, Direction: FromClient, Kind: "request", Method: methodCall, ID: v.id,
-		Message: raw, Size: len(raw), By: started.Surface,
-	}, true, nil
+	return nil
 }
 
 const methodCall = "tools/call"
 
-func (v *View) addRequest(m *Message, e runlog.Entry) {
-	m.Kind, m.Method, m.ID = "request", methodOf(m.Message), runlog.AskID(v.id, e.Seq)
-	asked, err := runlog.Decode[runlog.Asked](e)
-	v.asks[e.Seq] = request{m.Method, e.Time, err != nil || asked.Question == nil || asked.Question.Kind == ask.KindSecret}
+func (t *translation) Asked(e runlog.Entry, d runlog.Asked) error {
+	ok, err := t.render(e)
+	if ok {
+		m := &t.message
+		m.Kind, m.ID = "request", runlog.AskID(t.id, e.Seq)
+		t.asks[e.Seq] = request{m.Method, e.Time, d.Question == nil || d.Question.Kind == ask.KindSecret}
+	}
+	return err
 }
 
-// response returns an answer as the response to the question's request, wherever it was
-// given. It has no secrets.
-func (v *View) response(e runlog.Entry) (Message, bool, error) {
-	answered, err := runlog.Decode[runlog.Answered](e)
-	if err != nil {
-		return Message{}, false, err
+// Answered becomes the response to the question's request, wherever it was given. It has no
+// secrets.
+func (t *translation) Answered(e runlog.Entry, d runlog.Answered) error {
+	if _, err := t.render(e); err != nil {
+		return err
 	}
-	if _, err := v.renderer.Render([]runlog.Entry{e}); err != nil {
-		return Message{}, false, err
-	}
-	asked := v.asks[answered.AskSeq]
-	delete(v.asks, answered.AskSeq)
-	id := runlog.AskID(v.id, answered.AskSeq)
-	raw := message.Encode(message.Outgoing{ID: message.StringID(id), Result: resultOf(asked, answered.Answer)})
-	return Message{
+	asked := t.asks[d.AskSeq]
+	delete(t.asks, d.AskSeq)
+	id := runlog.AskID(t.id, d.AskSeq)
+	raw := message.Encode(message.Outgoing{ID: message.StringID(id), Result: resultOf(asked, d.Answer)})
+	t.message = Message{
 		Seq: e.Seq, Time: e.Time, Direction: FromClient, Kind: "response", Method: asked.method, ID: id,
-		Duration: millisBetween(asked.at, e.Time), Outcome: string(answered.Answer.Action), By: answered.Surface, Message: raw, Size: len(raw),
-	}, true, nil
+		Duration: millisBetween(asked.at, e.Time), Outcome: string(d.Answer.Action), By: d.Surface, Message: raw, Size: len(raw),
+	}
+	return nil
 }
 
 // resultOf returns an answer as a client's result.
@@ -142,17 +147,17 @@ func resultOf(asked request, a ask.Answer) any {
 	return result
 }
 
-// result returns the response to the call.
-func (v *View) result(m Message, e runlog.Entry) (Message, bool, error) {
-	end, err := runlog.Decode[runlog.Finished](e)
-	if err != nil {
-		return Message{}, false, err
+// Finished becomes the response to the call.
+func (t *translation) Finished(e runlog.Entry, d runlog.Finished) error {
+	ok, err := t.render(e)
+	if ok {
+		m := &t.message
+		m.Kind, m.Method, m.ID, m.Duration, m.Outcome = "response", methodCall, t.id, millisBetween(t.started, e.Time), string(d.Status)
+		if reason := d.Reason(); reason != "" {
+			m.Outcome += ", " + string(reason)
+		}
 	}
-	m.Kind, m.Method, m.ID, m.Duration, m.Outcome = "response", methodCall, v.id, millisBetween(v.started, e.Time), string(end.Status)
-	if reason := end.Reason(); reason != "" {
-		m.Outcome += ", " + string(reason)
-	}
-	return m, true, nil
+	return err
 }
 
 func millisBetween(from, to time.Time) int64 {
