@@ -120,12 +120,13 @@ type commandLine struct {
 	Upstream   upstreamcmd.Upstream `cmd:"" group:"serve" help:"Use other MCP servers' tools: add, list, check and remove servers."`
 	TestServer servecmd.TestServer  `cmd:"" group:"serve" help:"Serve an MCP server for testing clients and gateways."`
 
-	Prune   datacmd.Prune   `cmd:"" group:"data" help:"Delete finished runs."`
-	Backup  datacmd.Backup  `cmd:"" group:"data" help:"Back up the data folder to one file, without stopping runs."`
-	Restore datacmd.Restore `cmd:"" group:"data" help:"Restore a backup to a new data folder."`
-	Check   datacmd.Check   `cmd:"" group:"data" help:"Check a data folder or a backup for damage."`
-	Repair  datacmd.Repair  `cmd:"" group:"data" help:"Copy what can be read of a damaged data folder."`
-	Migrate datacmd.Migrate `cmd:"" group:"data" hidden:"" help:"Copy the runs of an earlier version now, or undo that."`
+	Prune    datacmd.Prune    `cmd:"" group:"data" help:"Delete finished runs."`
+	Backup   datacmd.Backup   `cmd:"" group:"data" help:"Back up the data folder to one file, without stopping runs."`
+	Restore  datacmd.Restore  `cmd:"" group:"data" help:"Restore a backup to a new data folder."`
+	Check    datacmd.Check    `cmd:"" group:"data" help:"Check a data folder or a backup for damage."`
+	Rehearse datacmd.Rehearse `cmd:"" group:"data" help:"Say which unfinished runs would go on with a new program."`
+	Repair   datacmd.Repair   `cmd:"" group:"data" help:"Copy what can be read of a damaged data folder."`
+	Migrate  datacmd.Migrate  `cmd:"" group:"data" hidden:"" help:"Copy the runs of an earlier version now, or undo that."`
 
 	Doctor     datacmd.Doctor    `cmd:"" group:"data" help:"Find what is wrong with the installation, and how to mend it."`
 	Completion runcmd.Completion `cmd:"" group:"data" help:"Print a script that completes command lines in a shell."`

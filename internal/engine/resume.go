@@ -2,15 +2,19 @@ package engine
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
+	"runtime"
+	"sync"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/engine/exclusive"
 	"github.com/photon-beam/beam/internal/engine/journal"
 	"github.com/photon-beam/beam/internal/engine/mask"
+	"github.com/photon-beam/beam/internal/engine/pages"
 	"github.com/photon-beam/beam/internal/engine/replay"
 	"github.com/photon-beam/beam/internal/engine/schedule"
 	"github.com/photon-beam/beam/internal/runlist"
@@ -151,32 +155,6 @@ func (c *core) readHistory(ctx context.Context, r *trackedRun, answered func(run
 	return h, nil
 }
 
-// checkVersion returns an error if the photon's version differs from the one that
-// the run began with. A run without a recorded version may continue.
-func checkVersion(s *runlog.Started, p *generators.Photon) error {
-	then, now := s.Version, p.Options().Version
-	if then == "" || then == now {
-		return nil
-	}
-	if now == "" {
-		now = "an unnamed version"
-	} else {
-		now = fmt.Sprintf("version %q", now)
-	}
-	return replay.ToolChangedErrorf("it was version %q then, and is %s now", then, now)
-}
-
-// checkArguments returns an error if the photon's input schema no longer accepts
-// the run's arguments.
-func checkArguments(p *generators.Photon, args json.RawMessage) error {
-	_, err := p.Check(args)
-	var invalid *generators.InvalidError
-	if !errors.As(err, &invalid) {
-		return err
-	}
-	return replay.ToolChangedErrorf("its arguments are no longer valid: %v", invalid)
-}
-
 // A durable run that another program recorded is rehearsed before anybody sees or answers its
 // question: its generator runs up to there, without its steps, and nothing is recorded. A run
 // that doesn't fit is parked. A program that fits, or the old one put back, finds that out in the
@@ -196,7 +174,7 @@ func (e *ParkedError) Is(target error) bool { return target == ErrParked }
 // isUnchecked reports whether it isn't known whether a run fits this program: another program
 // has recorded it, or parked it.
 func (c *core) isUnchecked(id string, r *runstate.Run) bool {
-	if !r.Start.Durable || r.State.Ended() || r.Queued {
+	if c.ephemeral || !r.Start.Durable || r.State.Ended() || r.Queued {
 		return false
 	}
 	by := r.Program
@@ -250,9 +228,12 @@ func (c *core) check(r *trackedRun) error {
 	r.mu.Lock()
 	last, attempts := r.Last, r.Clone().Attempts
 	r.mu.Unlock()
-	parked, err := c.rehearse(c.acceptCtx, r, attempts)
+	parked, decided, err := c.rehearse(c.acceptCtx, r, attempts)
 	if err != nil {
 		return err
+	}
+	if !decided {
+		c.logger.Info("a rehearsal doesn't tell whether a run fits its photon", "run", r.id, "photon", r.Start.Photon)
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -294,38 +275,76 @@ func (c *core) parkDiffering(w *worker, differs error) {
 	c.checked.Add(w.id, w.Epoch)
 }
 
-// rehearse returns why a run doesn't fit this program, or nil if it does, or if a rehearsal
-// doesn't tell in time. It needs no lock.
-func (c *core) rehearse(ctx context.Context, r *trackedRun, attempts map[string]*runstate.Attempt) (*runlog.Parked, error) {
+// rehearse returns why a run doesn't fit this program, or nil if it does. It reports false if it
+// doesn't find out in time, or can't without running a step. It needs no lock.
+func (c *core) rehearse(ctx context.Context, r *trackedRun, attempts map[string]*runstate.Attempt) (parked *runlog.Parked, decided bool, err error) {
 	p, parked := c.checkPhoton(&r.Start)
 	if parked != nil {
-		return parked, nil
+		return parked, true, nil
 	}
 	var secrets mask.Secrets
 	h, err := c.readHistory(ctx, r, func(a runlog.Answered) generators.Reply {
 		return r.replyTo(a, func(seq uint64, content []byte) { secrets = secrets.Add(seq, content) })
 	})
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
-	if err := checkArguments(p, h.Args); err != nil {
-		return &runlog.Parked{Reason: runlog.ParkedInput, Detail: err.Error()}, nil
+	if err := replay.CheckArguments(p, h.Args); err != nil {
+		return &runlog.Parked{Reason: runlog.ParkedInput, Detail: err.Error()}, true, nil
 	}
 	if h.IsDone() || p.Options().Definition != nil {
-		return nil, nil
+		return nil, true, nil
 	}
 	rehearsal := replay.Rehearsal{
 		History: h, Generator: p.Prepare(c.generatorContext(r.id, h.Caller, nil), h.Args), Secrets: func() mask.Secrets { return secrets }, Attempts: attempts,
 	}
 	rehearsal.Generator.SetID(r.id)
 	differs, decided := rehearsal.Run(ctx)
-	switch {
-	case !decided:
-		c.logger.Info("a rehearsal doesn't tell whether a run fits its photon", "run", r.id, "photon", r.Start.Photon)
-	case differs != nil:
-		return parkedFor(differs), nil
+	if differs != nil {
+		parked = parkedFor(differs)
+		parked.Detail = secrets.Text(parked.Detail)
 	}
-	return nil, nil
+	return parked, decided, nil
+}
+
+// A Rehearsed is what [Rehearse] finds out about a run.
+type Rehearsed struct {
+	Run, Photon string
+	Parked      *runlog.Parked // why the run would be parked; nil if it would go on
+	Undecided   bool           // it would go on at first, but a rehearsal doesn't tell how far
+}
+
+// Rehearse finds out which of the unfinished durable runs of a log would go on with this program.
+// Nothing is recorded and no step runs, but code outside of steps does. It calls found with each
+// run, one after the other. The error is the log's, or ctx's.
+func Rehearse(ctx context.Context, o Options, found func(Rehearsed)) error {
+	c := newCore(o)
+	c.ctx, c.acceptCtx = ctx, ctx
+	var mu sync.Mutex
+	work, ctx := errgroup.WithContext(ctx)
+	work.SetLimit(runtime.GOMAXPROCS(0))
+	all := func(ctx context.Context, after Position, limit int) ([]*runlist.Row, error) {
+		return c.rows.RunsOf(ctx, "", after, limit)
+	}
+	for row, err := range pages.Each(all, pages.StartOf) {
+		if err != nil || ctx.Err() != nil {
+			return errors.Join(err, work.Wait())
+		}
+		if row.State.Ended() || !row.Start.Durable {
+			continue
+		}
+		work.Go(func() error {
+			r := c.newLoadedRun(row)
+			parked, decided, err := c.rehearse(ctx, r, row.Attempts)
+			mu.Lock()
+			defer mu.Unlock()
+			if err == nil {
+				found(Rehearsed{row.ID, row.Start.Photon, parked, !decided})
+			}
+			return err
+		})
+	}
+	return work.Wait()
 }
 
 // checkPhoton returns the photon of a run that began so, or why the run can't go on with it, as far
@@ -335,7 +354,7 @@ func (c *core) checkPhoton(s *runlog.Started) (*generators.Photon, *runlog.Parke
 	if !found {
 		return nil, &runlog.Parked{Reason: runlog.ParkedMissing, Detail: "this program has no photon " + s.Photon}
 	}
-	if err := checkVersion(s, p); err != nil {
+	if err := replay.CheckVersion(s, p); err != nil {
 		return nil, &runlog.Parked{Reason: runlog.ParkedVersion, Detail: err.Error()}
 	}
 	return p, nil

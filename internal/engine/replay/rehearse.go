@@ -2,7 +2,9 @@ package replay
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -12,6 +14,7 @@ import (
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/engine/mask"
 	"github.com/photon-beam/beam/internal/recordedvalue"
+	"github.com/photon-beam/beam/internal/runlog"
 	"github.com/photon-beam/beam/internal/runstate"
 )
 
@@ -146,4 +149,30 @@ func (c *CheckedRuns) Has(run string, epoch int) bool {
 	defer c.mu.Unlock()
 	checked, ok := c.epochs[run]
 	return ok && checked == epoch
+}
+
+// CheckVersion returns an error if the photon's version differs from the one that
+// the run began with. A run without a recorded version may continue.
+func CheckVersion(s *runlog.Started, p *generators.Photon) error {
+	then, now := s.Version, p.Options().Version
+	if then == "" || then == now {
+		return nil
+	}
+	if now == "" {
+		now = "an unnamed version"
+	} else {
+		now = fmt.Sprintf("version %q", now)
+	}
+	return ToolChangedErrorf("it was version %q then, and is %s now", then, now)
+}
+
+// CheckArguments returns an error if the photon's input schema no longer accepts
+// the run's arguments.
+func CheckArguments(p *generators.Photon, args json.RawMessage) error {
+	_, err := p.Check(args)
+	var invalid *generators.InvalidError
+	if !errors.As(err, &invalid) {
+		return err
+	}
+	return ToolChangedErrorf("its arguments are no longer valid: %v", invalid)
 }

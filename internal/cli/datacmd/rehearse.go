@@ -1,0 +1,238 @@
+package datacmd
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/photon-beam/beam/internal/app"
+	"github.com/photon-beam/beam/internal/backup"
+	"github.com/photon-beam/beam/internal/cleantext"
+	"github.com/photon-beam/beam/internal/cli/command"
+	"github.com/photon-beam/beam/internal/controlsocket"
+	"github.com/photon-beam/beam/internal/datafolder"
+	"github.com/photon-beam/beam/internal/engine"
+	"github.com/photon-beam/beam/internal/humanize"
+	"github.com/photon-beam/beam/internal/runlog"
+	"github.com/photon-beam/beam/internal/store"
+)
+
+// Rehearse says which unfinished runs would go on with a program.
+type Rehearse struct {
+	Program string `arg:"" optional:"" help:"The program to rehearse on, such as a new build. Without it, this one."`
+	Backup  string `env:"-" placeholder:"FILE" help:"Rehearse the runs of a backup; - is stdin."`
+	Output  string `env:"-" enum:"text,json" default:"text" help:"How to print the result: text or json."`
+
+	command.DataFolderFlags
+}
+
+// Help returns what --help says besides the flags.
+func (*Rehearse) Help() string {
+	return "It replays every unfinished run on the program, up to where its log ends. No step runs, nothing is recorded, and runs in progress aren't stopped, " +
+		"because it works on a copy of the data folder; but the photons' code outside of steps runs. A run that doesn't fit the program would be parked: " +
+		"nobody could answer its questions until a program comes that fits. The exit status is 1 if there is any.\n\n" +
+		"    ${program} rehearse ./new-build\n    ${program} rehearse --backup monday.backup ./new-build"
+}
+
+// Run rehearses, and prints which runs would be parked.
+func (c *Rehearse) Run(ctx context.Context, p *command.Program) error {
+	rehearse := func(r io.Reader) error { return c.rehearse(ctx, p, r) }
+	if c.Program != "" {
+		rehearse = func(r io.Reader) error { return c.rehearseOn(ctx, p, r) }
+	}
+	if c.Backup != "" {
+		in, err := openBackup(p, c.Backup)
+		if err != nil {
+			return err
+		}
+		defer in.Close()
+		return rehearse(in)
+	}
+	return c.UseFolder(ctx, app.RequestBackup, nil,
+		func(conn *controlsocket.Conn) error { return rehearse(conn) },
+		func(f *datafolder.Folder) error { return receiveBackup(ctx, p, f, rehearse) })
+}
+
+// rehearseOn lets another program rehearse the runs of a backup.
+func (c *Rehearse) rehearseOn(ctx context.Context, p *command.Program, r io.Reader) error {
+	program, err := exec.LookPath(c.Program)
+	if err != nil {
+		return command.UsageErrorf("there is no such program: %s", c.Program)
+	}
+	other := exec.CommandContext(ctx, program, "rehearse", "--backup", "-", "--output", c.Output)
+	other.Stdin, other.Stdout, other.Stderr = r, p.Stdout, p.Stderr
+	err = other.Run()
+	if exit, ok := errors.AsType[*exec.ExitError](err); ok && exit.ExitCode() > 0 {
+		return &command.ExitError{Status: exit.ExitCode()} // it has said why
+	}
+	if err != nil {
+		return fmt.Errorf("%s can't rehearse: %w", c.Program, err)
+	}
+	return nil
+}
+
+// rehearse rehearses the runs of a backup on this program.
+func (c *Rehearse) rehearse(ctx context.Context, p *command.Program, r io.Reader) error {
+	temporary, err := os.MkdirTemp("", "beam-rehearsal-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(temporary)
+	dir := filepath.Join(temporary, "data")
+	logger := command.NewWarningLogger(p)
+	sum, _, err := datafolder.Restore(ctx, dir, r, false, logger)
+	if err != nil {
+		return err
+	}
+	folder, err := datafolder.Open(dir)
+	if err != nil {
+		return err
+	}
+	defer folder.Close()
+	report := rehearsal{Photons: make(map[string]*rehearsedPhoton)}
+	err = folder.WithStore(ctx, logger, func(s *store.Store) error {
+		counts, err := s.CountOf(ctx, "")
+		if err != nil {
+			return err
+		}
+		done, progress := 0, p.CopyProgress()
+		if progress == nil {
+			progress = func(int, int) {}
+		}
+		defer progress(counts.Unfinished, counts.Unfinished)
+		o := engine.Options{Photons: p.Registry, Log: s, Blobs: folder.Blobs, KeyDir: folder.KeyDir(), Logger: logger}
+		return engine.Rehearse(ctx, o, func(r engine.Rehearsed) {
+			report.add(r)
+			if done++; done%64 == 0 {
+				progress(done, counts.Unfinished)
+			}
+		})
+	})
+	if err != nil {
+		return err
+	}
+	if err := describeMissing(p.Stderr, backup.Summary{Missing: sum.Missing}); err != nil {
+		return err
+	}
+	if err := report.print(p, c.Output); err != nil {
+		return err
+	}
+	if report.Parked > 0 {
+		return &command.ExitError{Status: command.ExitFailed}
+	}
+	return nil
+}
+
+// A rehearsal is what was found out about all runs.
+type rehearsal struct {
+	GoOn    int                         `json:"goOn"`
+	Parked  int                         `json:"parked"`
+	Photons map[string]*rehearsedPhoton `json:"photons"`
+}
+
+// A rehearsedPhoton is what was found out about the runs of a photon.
+type rehearsedPhoton struct {
+	GoOn      int             `json:"goOn"`
+	Undecided int             `json:"undecided"` // of those that go on
+	Parked    int             `json:"parked"`
+	Causes    []*parkingCause `json:"causes,omitempty"`
+}
+
+// A parkingCause is why some runs of a photon would be parked.
+type parkingCause struct {
+	Reason runlog.ParkedReason `json:"reason"`
+	Detail string              `json:"detail"`
+	Count  int                 `json:"count"`
+	Runs   []string            `json:"runs"` // some of them
+}
+
+// What bounds a report: how many causes it has of a photon, and how many runs of a cause.
+const (
+	maxCauses    = 20
+	maxCauseRuns = 5
+)
+
+// moreCauses is the detail for all causes beyond maxCauses.
+const moreCauses = "further differences"
+
+func (h *rehearsal) add(r engine.Rehearsed) {
+	p := h.Photons[r.Photon]
+	if p == nil {
+		p = new(rehearsedPhoton)
+		h.Photons[r.Photon] = p
+	}
+	if r.Parked == nil {
+		h.GoOn++
+		p.GoOn++
+		if r.Undecided {
+			p.Undecided++
+		}
+		return
+	}
+	h.Parked++
+	p.Parked++
+	detail := r.Parked.Detail
+	find := func() int {
+		return slices.IndexFunc(p.Causes, func(c *parkingCause) bool { return c.Reason == r.Parked.Reason && c.Detail == detail })
+	}
+	i := find()
+	if i < 0 && len(p.Causes) >= maxCauses {
+		detail = moreCauses
+		i = find()
+	}
+	if i < 0 {
+		i = len(p.Causes)
+		p.Causes = append(p.Causes, &parkingCause{Reason: r.Parked.Reason, Detail: detail})
+	}
+	c := p.Causes[i]
+	if c.Count++; len(c.Runs) < maxCauseRuns {
+		c.Runs = append(c.Runs, r.Run)
+	}
+}
+
+// print prints the report to stdout.
+func (h *rehearsal) print(p *command.Program, output string) error {
+	for _, photon := range h.Photons {
+		slices.SortFunc(photon.Causes, func(a, b *parkingCause) int {
+			return cmp.Or(b.Count-a.Count, strings.Compare(a.Detail, b.Detail))
+		})
+	}
+	if output == "json" {
+		return command.PrintJSON(p, h)
+	}
+	var text strings.Builder
+	for _, name := range slices.Sorted(maps.Keys(h.Photons)) {
+		photon := h.Photons[name]
+		fmt.Fprintf(&text, "%s: %s would go on", name, humanize.Count(photon.GoOn, "run"))
+		if photon.Undecided > 0 {
+			fmt.Fprintf(&text, " (of %s, that isn't known for sure: steps would have to run, or the code outside of steps takes long)", humanize.Thousands(photon.Undecided))
+		}
+		if photon.Parked > 0 {
+			fmt.Fprintf(&text, ", %s would be parked", humanize.Thousands(photon.Parked))
+		}
+		text.WriteString("\n")
+		for _, c := range photon.Causes {
+			fmt.Fprintf(&text, "  %s, %s (%s): %s\n", c.Reason, humanize.Count(c.Count, "run"), describeRuns(c), c.Detail)
+		}
+	}
+	fmt.Fprintf(&text, "In all, %s would go on, and %s would be parked. Nothing was changed.\n", humanize.Count(h.GoOn, "run"), humanize.Thousands(h.Parked))
+	_, err := io.WriteString(p.Stdout, cleantext.Text(text.String()))
+	return err
+}
+
+// describeRuns names some of the runs of a cause.
+func describeRuns(c *parkingCause) string {
+	names := strings.Join(c.Runs, ", ")
+	if c.Count > len(c.Runs) {
+		names += ", …"
+	}
+	return names
+}
