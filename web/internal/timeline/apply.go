@@ -35,7 +35,8 @@ func (r *Run) Apply(e runlog.Entry) Change {
 		e.Data = json.RawMessage("{}")
 	}
 	full := r.isProgressComplete(e)
-	f := &fold{Run: r}
+	f := &r.fold // which is kept, since one for each entry would have to be allocated
+	f.Run, f.Change = r, Change{}
 	if e.Visit(f) != nil {
 		f.Change = Change{}
 	}
@@ -46,7 +47,9 @@ func (r *Run) Apply(e runlog.Entry) Change {
 	if full {
 		r.Progress, f.ProgressChanged = nil, true
 	}
-	return f.Change
+	c := f.Change
+	f.Change = Change{} // so that it doesn't keep what is dropped
+	return c
 }
 
 // isProgressComplete reports whether the progress was complete before e. Complete

@@ -49,6 +49,7 @@ type Run struct {
 	// doesn't set it.
 	Unanswerable func(askID string) bool
 
+	fold      fold
 	startedBy generators.Caller
 	latest    *Item // listed or not; nil if there is none
 
