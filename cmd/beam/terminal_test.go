@@ -125,8 +125,8 @@ func TestMigrationInATerminal(t *testing.T) {
 		written := s.record()
 		s.enter("beam " + command + " --data data")
 		s.waitFor(end)
-		s.expectNot(`Copying runs`)
-		if !regexp.MustCompile(`Copying runs █*.?░* +\d+%`).MatchString(written()) {
+		s.expectNot(`Reading runs`)
+		if !regexp.MustCompile(`Reading runs █*.?░* +\d+%`).MatchString(written()) {
 			t.Errorf("%s shows no bar:\n%s", command, written())
 		}
 		s.press("C-c")

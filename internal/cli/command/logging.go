@@ -7,15 +7,15 @@ import (
 	"github.com/photon-beam/beam/internal/term"
 )
 
-// newBar returns the bar for copying runs. Loggers write to it.
+// newBar returns the bar for work on many runs. Loggers write to it.
 func (p *Program) newBar() *term.Bar {
 	if p.bar == nil {
-		p.bar = term.NewBar(term.NewTerminal(p.Stdin, p.Stdout, p.Stderr, false), "Copying runs")
+		p.bar = term.NewBar(term.NewTerminal(p.Stdin, p.Stdout, p.Stderr, false), "Reading runs")
 	}
 	return p.bar
 }
 
-// CopyProgress shows how far copying runs has come, above which the loggers write; nil logs it.
+// CopyProgress shows how far work on many runs has come, above which the loggers write; nil logs it.
 func (p *Program) CopyProgress() datafolder.Progress { return p.newBar().Progress() }
 
 // NewLogger returns the logger of commands that serve.

@@ -1,8 +1,10 @@
 package datacmd
 
 import (
+	"bytes"
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -67,16 +69,15 @@ func (c *Rehearse) rehearseOn(ctx context.Context, p *command.Program, r io.Read
 	if err != nil {
 		return command.UsageErrorf("there is no such program: %s", c.Program)
 	}
-	other := exec.CommandContext(ctx, program, "rehearse", "--backup", "-", "--output", c.Output)
-	other.Stdin, other.Stdout, other.Stderr = r, p.Stdout, p.Stderr
+	var printed bytes.Buffer
+	other := exec.CommandContext(ctx, program, "rehearse", "--backup", "-", "--output", "json")
+	other.Stdin, other.Stdout, other.Stderr = r, &printed, p.Stderr
 	err = other.Run()
-	if exit, ok := errors.AsType[*exec.ExitError](err); ok && exit.ExitCode() > 0 {
-		return &command.ExitError{Status: exit.ExitCode()} // it has said why
+	var report rehearsal
+	if e := json.Unmarshal(printed.Bytes(), &report); e != nil || report.Photons == nil {
+		return fmt.Errorf("%s did not rehearse: is it a Beam program, and new enough? %w", c.Program, cmp.Or(err, errors.New("it printed no result")))
 	}
-	if err != nil {
-		return fmt.Errorf("%s can't rehearse: %w", c.Program, err)
-	}
-	return nil
+	return report.finish(p, c.Output)
 }
 
 // rehearse rehearses the runs of a backup on this program.
@@ -122,13 +123,7 @@ func (c *Rehearse) rehearse(ctx context.Context, p *command.Program, r io.Reader
 	if err := describeMissing(p.Stderr, backup.Summary{Missing: sum.Missing}); err != nil {
 		return err
 	}
-	if err := report.print(p, c.Output); err != nil {
-		return err
-	}
-	if report.Parked > 0 {
-		return &command.ExitError{Status: command.ExitFailed}
-	}
-	return nil
+	return report.finish(p, c.Output)
 }
 
 // A rehearsal is what was found out about all runs.
@@ -196,6 +191,17 @@ func (h *rehearsal) add(r engine.Rehearsed) {
 	if c.Count++; len(c.Runs) < maxCauseRuns {
 		c.Runs = append(c.Runs, r.Run)
 	}
+}
+
+// finish prints the report, and returns an error if a run would be parked.
+func (h *rehearsal) finish(p *command.Program, output string) error {
+	if err := h.print(p, output); err != nil {
+		return err
+	}
+	if h.Parked > 0 {
+		return &command.ExitError{Status: command.ExitFailed}
+	}
+	return nil
 }
 
 // print prints the report to stdout.
