@@ -13,8 +13,10 @@ const (
 	RequestStdio  = "stdio"  // to serve an MCP client; see [StdioRequest]
 	RequestPrune  = "prune"  // to delete finished runs; see [PruneRequest]
 	RequestBackup = "backup" // to write a backup
-	RequestOpen   = "open"   // an address that signs a browser in
-	RequestHTTP   = "http"   // to serve HTTP on the connection, for the operator
+	// RequestUnfinished writes the unfinished runs; see [ReadUnfinishedRuns].
+	RequestUnfinished = "unfinished"
+	RequestOpen       = "open" // an address that signs a browser in
+	RequestHTTP       = "http" // to serve HTTP on the connection, for the operator
 
 	RequestUpstream = "upstream" // to operate upstreams; see [UpstreamRequest]
 )
@@ -51,7 +53,8 @@ func (a *App) ServeControlSocket(ctx context.Context, command, root string, page
 		RequestOpen:   h.handleOpen,
 		RequestHTTP:   h.handleHTTP,
 
-		RequestUpstream: h.handleUpstream,
+		RequestUpstream:   h.handleUpstream,
+		RequestUnfinished: h.handleUnfinished,
 	}
 	go a.folder.Socket.Serve(ctx, owner, handlers, a.logger)
 }

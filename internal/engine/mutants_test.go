@@ -253,11 +253,13 @@ func checkMutant(t *testing.T, r *rand.Rand, base, changed mutant) (parked bool)
 	entries := b.entries(id)
 	ran := maps.Clone(s.ran)
 
+	stopped := engine.New(o)
+	runs := stopped.UnfinishedRuns(t.Context())
 	rehearsed := o
 	rehearsed.Photons = photons(changed)
 	rehearsed.Program = func() string { return "the new program" }
 	var found []engine.Rehearsed
-	if err := engine.Rehearse(t.Context(), rehearsed, func(r engine.Rehearsed) { found = append(found, r) }); err != nil || len(found) != 1 {
+	if err := engine.Rehearse(t.Context(), rehearsed, runs, func(r engine.Rehearsed) { found = append(found, r) }); err != nil || len(found) != 1 {
 		t.Fatalf("rehearsed %+v, %v", found, err)
 	}
 	synctest.Wait()

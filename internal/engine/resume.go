@@ -4,17 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"runtime"
-	"sync"
 	"time"
-
-	"golang.org/x/sync/errgroup"
 
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/engine/exclusive"
 	"github.com/photon-beam/beam/internal/engine/journal"
 	"github.com/photon-beam/beam/internal/engine/mask"
-	"github.com/photon-beam/beam/internal/engine/pages"
 	"github.com/photon-beam/beam/internal/engine/replay"
 	"github.com/photon-beam/beam/internal/engine/schedule"
 	"github.com/photon-beam/beam/internal/runlist"
@@ -278,8 +273,7 @@ func (c *core) parkDiffering(w *worker, differs error) {
 // rehearse returns why a run doesn't fit this program, or nil if it does. It reports false if it
 // doesn't find out in time, or can't without running a step. It needs no lock.
 func (c *core) rehearse(ctx context.Context, r *trackedRun, attempts map[string]*runstate.Attempt) (parked *runlog.Parked, decided bool, err error) {
-	p, parked := c.checkPhoton(&r.Start)
-	if parked != nil {
+	if _, parked := c.checkPhoton(&r.Start); parked != nil { // without reading the log
 		return parked, true, nil
 	}
 	var secrets mask.Secrets
@@ -289,67 +283,8 @@ func (c *core) rehearse(ctx context.Context, r *trackedRun, attempts map[string]
 	if err != nil {
 		return nil, false, err
 	}
-	if err := replay.CheckArguments(p, h.Args); err != nil {
-		return &runlog.Parked{Reason: runlog.ParkedInput, Detail: err.Error()}, true, nil
-	}
-	if h.IsDone() || p.Options().Definition != nil {
-		return nil, true, nil
-	}
-	rehearsal := replay.Rehearsal{
-		History: h, Generator: p.Prepare(c.generatorContext(r.id, h.Caller, nil), h.Args), Secrets: func() mask.Secrets { return secrets }, Attempts: attempts,
-	}
-	rehearsal.Generator.SetID(r.id)
-	differs, decided := rehearsal.Run(ctx)
-	if differs != nil {
-		parked = parkedFor(differs)
-		parked.Detail = secrets.Text(parked.Detail)
-	}
+	parked, decided = c.rehearseHistory(ctx, r.id, &r.Start, h, func() mask.Secrets { return secrets }, attempts)
 	return parked, decided, nil
-}
-
-// A Rehearsed is what [Rehearse] finds out about a run.
-type Rehearsed struct {
-	Run, Photon string
-	Parked      *runlog.Parked // why the run would be parked; nil if it would go on
-	Undecided   bool           // it would go on at first, but a rehearsal doesn't tell how far
-}
-
-// Rehearse finds out which of the unfinished durable runs of a log would go on with this program.
-// Nothing is recorded and no step runs, but code outside of steps does. It calls found with each
-// run, one after the other. The error is the log's, or ctx's.
-func Rehearse(ctx context.Context, o Options, found func(Rehearsed)) error {
-	c := newCore(o)
-	c.ctx, c.acceptCtx = ctx, ctx
-	if m, ok := c.rows.(*runlist.Memory); ok {
-		if _, err := m.ReadAll(ctx); err != nil {
-			return err
-		}
-	}
-	var mu sync.Mutex
-	work, ctx := errgroup.WithContext(ctx)
-	work.SetLimit(runtime.GOMAXPROCS(0))
-	all := func(ctx context.Context, after Position, limit int) ([]*runlist.Row, error) {
-		return c.rows.RunsOf(ctx, "", after, limit)
-	}
-	for row, err := range pages.Each(all, pages.StartOf) {
-		if err != nil || ctx.Err() != nil {
-			return errors.Join(err, work.Wait())
-		}
-		if row.State.Ended() || !row.Start.Durable {
-			continue
-		}
-		work.Go(func() error {
-			r := c.newLoadedRun(row)
-			parked, decided, err := c.rehearse(ctx, r, row.Attempts)
-			mu.Lock()
-			defer mu.Unlock()
-			if err == nil {
-				found(Rehearsed{row.ID, row.Start.Photon, parked, !decided})
-			}
-			return err
-		})
-	}
-	return work.Wait()
 }
 
 // checkPhoton returns the photon of a run that began so, or why the run can't go on with it, as far

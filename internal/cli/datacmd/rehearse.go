@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"maps"
 	"os"
 	"os/exec"
@@ -16,13 +17,13 @@ import (
 	"strings"
 
 	"github.com/photon-beam/beam/internal/app"
-	"github.com/photon-beam/beam/internal/backup"
 	"github.com/photon-beam/beam/internal/cleantext"
 	"github.com/photon-beam/beam/internal/cli/command"
 	"github.com/photon-beam/beam/internal/controlsocket"
 	"github.com/photon-beam/beam/internal/datafolder"
 	"github.com/photon-beam/beam/internal/engine"
 	"github.com/photon-beam/beam/internal/humanize"
+	"github.com/photon-beam/beam/internal/programdigest"
 	"github.com/photon-beam/beam/internal/runlog"
 	"github.com/photon-beam/beam/internal/store"
 )
@@ -31,46 +32,96 @@ import (
 type Rehearse struct {
 	Program string `arg:"" optional:"" help:"The program to rehearse on, such as a new build. Without it, this one."`
 	Backup  string `env:"-" placeholder:"FILE" help:"Rehearse the runs of a backup; - is stdin."`
+	Runs    bool   `env:"-" hidden:"" help:"Read the runs from stdin, as another program writes them."`
 	Output  string `env:"-" enum:"text,json" default:"text" help:"How to print the result: text or json."`
+	Root    string `placeholder:"DIR" type:"path" help:"A folder that photons may read. By default, none."`
 
 	command.DataFolderFlags
 }
 
 // Help returns what --help says besides the flags.
 func (*Rehearse) Help() string {
-	return "It replays every unfinished run on the program, up to where its log ends. No step runs, nothing is recorded, and runs in progress aren't stopped, " +
-		"because it works on a copy of the data folder; but the photons' code outside of steps runs. A run that doesn't fit the program would be parked: " +
+	return "It replays every unfinished durable run on the program, up to where its log ends. No step runs, nothing is recorded, and runs in progress aren't stopped; " +
+		"but the photons' code outside of steps runs. A run that doesn't fit the program would be parked: " +
 		"nobody could answer its questions until a program comes that fits. The exit status is 1 if there is any.\n\n" +
 		"    ${program} rehearse ./new-build\n    ${program} rehearse --backup monday.backup ./new-build"
 }
 
 // Run rehearses, and prints which runs would be parked.
 func (c *Rehearse) Run(ctx context.Context, p *command.Program) error {
-	rehearse := func(r io.Reader) error { return c.rehearse(ctx, p, r) }
-	if c.Program != "" {
-		rehearse = func(r io.Reader) error { return c.rehearseOn(ctx, p, r) }
-	}
-	if c.Backup != "" {
+	switch {
+	case c.Runs:
+		return c.rehearseStream(ctx, p, p.Stdin)
+	case c.Backup != "":
 		in, err := openBackup(p, c.Backup)
 		if err != nil {
 			return err
 		}
 		defer in.Close()
-		return rehearse(in)
+		return c.rehearseBackup(ctx, p, in)
 	}
-	return c.UseFolder(ctx, app.RequestBackup, nil,
-		func(conn *controlsocket.Conn) error { return rehearse(conn) },
-		func(f *datafolder.Folder) error { return receiveBackup(ctx, p, f, rehearse) })
+	return c.UseFolder(ctx, app.RequestUnfinished, nil,
+		func(conn *controlsocket.Conn) error {
+			if c.Program != "" {
+				return c.rehearseOn(ctx, p, conn)
+			}
+			return c.rehearseStream(ctx, p, conn)
+		},
+		func(f *datafolder.Folder) error { return c.rehearseFolder(ctx, p, f) })
 }
 
-// rehearseOn lets another program rehearse the runs of a backup.
+// rehearseBackup rehearses the runs of a backup, which it restores to a temporary folder.
+func (c *Rehearse) rehearseBackup(ctx context.Context, p *command.Program, r io.Reader) error {
+	temporary, err := os.MkdirTemp("", "beam-rehearsal-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(temporary)
+	dir := filepath.Join(temporary, "data")
+	sum, _, err := datafolder.Restore(ctx, dir, r, false, command.NewWarningLogger(p))
+	if err != nil {
+		return err
+	}
+	if err := describeMissing(p.Stderr, sum); err != nil {
+		return err
+	}
+	folder, err := datafolder.Open(dir)
+	if err != nil {
+		return err
+	}
+	return errors.Join(c.rehearseFolder(ctx, p, folder), folder.Close())
+}
+
+// rehearseFolder rehearses the runs of a folder that this process owns.
+func (c *Rehearse) rehearseFolder(ctx context.Context, p *command.Program, f *datafolder.Folder) error {
+	logger := command.NewWarningLogger(p)
+	return f.WithStore(ctx, logger, func(s *store.Store) error {
+		counts, err := s.CountOf(ctx, "")
+		if err != nil {
+			return err
+		}
+		runs := engine.New(engine.Options{Photons: p.Registry, Log: s, Blobs: f.Blobs, KeyDir: f.KeyDir(), Logger: logger}).UnfinishedRuns(ctx)
+		if c.Program == "" {
+			return c.rehearse(ctx, p, counts.Unfinished, runs)
+		}
+		r, w := io.Pipe()
+		go func() { w.CloseWithError(app.WriteUnfinishedRuns(w, counts.Unfinished, runs)) }()
+		defer r.Close()
+		return c.rehearseOn(ctx, p, r)
+	})
+}
+
+// rehearseOn lets another program rehearse the runs that a process writes.
 func (c *Rehearse) rehearseOn(ctx context.Context, p *command.Program, r io.Reader) error {
 	program, err := exec.LookPath(c.Program)
 	if err != nil {
 		return command.UsageErrorf("there is no such program: %s", c.Program)
 	}
 	var printed bytes.Buffer
-	other := exec.CommandContext(ctx, program, "rehearse", "--backup", "-", "--output", "json")
+	other := exec.CommandContext(ctx, program, "rehearse", "--runs", "--output", "json")
+	if c.Root != "" {
+		other.Args = append(other.Args, "--root", c.Root)
+	}
 	other.Stdin, other.Stdout, other.Stderr = r, &printed, p.Stderr
 	err = other.Run()
 	var report rehearsal
@@ -80,47 +131,30 @@ func (c *Rehearse) rehearseOn(ctx context.Context, p *command.Program, r io.Read
 	return report.finish(p, c.Output)
 }
 
-// rehearse rehearses the runs of a backup on this program.
-func (c *Rehearse) rehearse(ctx context.Context, p *command.Program, r io.Reader) error {
-	temporary, err := os.MkdirTemp("", "beam-rehearsal-")
+// rehearseStream rehearses the runs that another process writes on this program.
+func (c *Rehearse) rehearseStream(ctx context.Context, p *command.Program, r io.Reader) error {
+	total, runs, err := app.ReadUnfinishedRuns(r)
 	if err != nil {
 		return err
 	}
-	defer os.RemoveAll(temporary)
-	dir := filepath.Join(temporary, "data")
-	logger := command.NewWarningLogger(p)
-	sum, _, err := datafolder.Restore(ctx, dir, r, false, logger)
-	if err != nil {
-		return err
-	}
-	folder, err := datafolder.Open(dir)
-	if err != nil {
-		return err
-	}
-	defer folder.Close()
+	return c.rehearse(ctx, p, total, runs)
+}
+
+// rehearse rehearses runs, about total of them, on this program.
+func (c *Rehearse) rehearse(ctx context.Context, p *command.Program, total int, runs iter.Seq2[engine.UnfinishedRun, error]) error {
 	report := rehearsal{Photons: make(map[string]*rehearsedPhoton)}
-	err = folder.WithStore(ctx, logger, func(s *store.Store) error {
-		counts, err := s.CountOf(ctx, "")
-		if err != nil {
-			return err
-		}
-		done, progress := 0, p.CopyProgress()
-		if progress == nil {
-			progress = func(int, int) {}
-		}
-		defer progress(counts.Unfinished, counts.Unfinished)
-		o := engine.Options{Photons: p.Registry, Log: s, Blobs: folder.Blobs, KeyDir: folder.KeyDir(), Logger: logger}
-		return engine.Rehearse(ctx, o, func(r engine.Rehearsed) {
-			report.add(r)
-			if done++; done%64 == 0 {
-				progress(done, counts.Unfinished)
-			}
-		})
-	})
-	if err != nil {
-		return err
+	done, progress := 0, p.CopyProgress()
+	if progress == nil {
+		progress = func(int, int) {}
 	}
-	if err := describeMissing(p.Stderr, backup.Summary{Missing: sum.Missing}); err != nil {
+	err := engine.Rehearse(ctx, engine.Options{Photons: p.Registry, Program: programdigest.Get, Root: c.Root}, runs, func(r engine.Rehearsed) {
+		report.add(r)
+		if done++; done%64 == 0 {
+			progress(done, max(total, done+1))
+		}
+	})
+	progress(total, total)
+	if err != nil {
 		return err
 	}
 	return report.finish(p, c.Output)
