@@ -8,6 +8,7 @@ import (
 
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/driver"
 )
 
 // TestAnsweredBy settles questions by a person, by nobody, and by an unknown person.
@@ -36,7 +37,7 @@ func TestAnsweredBy(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if c, ok := e.(*generators.Call); ok {
+		if c, ok := driver.CallOf(e); ok {
 			c.Settle(replies[c.Key])
 		}
 	}

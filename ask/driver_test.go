@@ -1,4 +1,4 @@
-package ask
+package ask_test
 
 import (
 	"context"
@@ -8,7 +8,10 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/askdata"
+	"github.com/photon-beam/beam/internal/asking"
 )
 
 // A Driver runs photons without a log, with answers that the tests of this package
@@ -16,7 +19,7 @@ import (
 // answers may come at any time and from any goroutine.
 type Driver struct {
 	Provider Provider               // nil means Nobody
-	Policy   Policy                 // limits what may be asked
+	Policy   asking.Policy          // limits what may be asked
 	Events   func(generators.Event) // receives every event but calls; may be nil
 	// Open opens a file of an answer by its digest.
 	Open func(digest string) (io.ReadCloser, error)
@@ -50,7 +53,7 @@ func (d Driver) Run(ctx context.Context, p *generators.Photon, args json.RawMess
 			}
 		}
 	}
-	return nil, ErrStopped
+	return nil, ask.ErrStopped
 }
 
 // driverRun answers the questions of one run.
@@ -65,7 +68,7 @@ type driverRun struct {
 // dispatch hands a question to a worker, which it starts if none is idle. It
 // ignores steps, which the photon runs itself.
 func (a *driverRun) dispatch(c *generators.Call) {
-	q, ok := Of(c)
+	q, ok := askdata.Of(c)
 	if !ok {
 		return
 	}
@@ -89,7 +92,7 @@ func (a *driverRun) dispatch(c *generators.Call) {
 // answerCall settles a question with its answer. It leaves the question open if the
 // run was stopped: ending the run settles it with the reason.
 func (a *driverRun) answerCall(c *generators.Call) {
-	q, _ := Of(c)
+	q, _ := askdata.Of(c)
 	r := a.driver.askProvider(a.ctx, c.Key, q)
 	a.open.Add(-1)
 	if r.Err == nil || a.ctx.Err() == nil {
@@ -97,10 +100,10 @@ func (a *driverRun) answerCall(c *generators.Call) {
 	}
 }
 
-func (d Driver) askProvider(ctx context.Context, key string, q *Question) generators.Reply {
+func (d Driver) askProvider(ctx context.Context, key string, q *askdata.Question) generators.Reply {
 	if timeout := d.Policy.TimeoutOf(q); timeout > 0 {
 		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeoutCause(ctx, timeout, ErrTimeout)
+		ctx, cancel = context.WithTimeoutCause(ctx, timeout, ask.ErrTimeout)
 		defer cancel()
 	}
 	provider := d.Provider
@@ -112,8 +115,8 @@ func (d Driver) askProvider(ctx context.Context, key string, q *Question) genera
 		answer, err = q.Check(answer)
 	}
 	if err != nil {
-		if errors.Is(context.Cause(ctx), ErrTimeout) {
-			err = ErrTimeout
+		if errors.Is(context.Cause(ctx), ask.ErrTimeout) {
+			err = ask.ErrTimeout
 		}
 		return generators.Reply{Err: err}
 	}
@@ -123,22 +126,22 @@ func (d Driver) askProvider(ctx context.Context, key string, q *Question) genera
 }
 
 // A Provider gets answers to questions: from a terminal, an MCP client or a test.
-// Ask returns the answer, or [ErrUnsupported] if it can't ask this question. It
+// Ask returns the answer, or [ask.ErrUnsupported] if it can't ask this question. It
 // must return when ctx ends, for example because another surface settled the
 // question. It may be called from several goroutines.
 type Provider interface {
-	Ask(ctx context.Context, key string, q *Question) (Answer, error)
+	Ask(ctx context.Context, key string, q *askdata.Question) (askdata.Answer, error)
 }
 
 // ProviderFunc adapts a function to a [Provider].
-type ProviderFunc func(ctx context.Context, key string, q *Question) (Answer, error)
+type ProviderFunc func(ctx context.Context, key string, q *askdata.Question) (askdata.Answer, error)
 
 // Ask calls f.
-func (f ProviderFunc) Ask(ctx context.Context, key string, q *Question) (Answer, error) {
+func (f ProviderFunc) Ask(ctx context.Context, key string, q *askdata.Question) (askdata.Answer, error) {
 	return f(ctx, key, q)
 }
 
-// Nobody is a provider that returns [ErrUnsupported] for every question.
-var Nobody Provider = ProviderFunc(func(context.Context, string, *Question) (Answer, error) {
-	return Answer{}, ErrUnsupported
+// Nobody is a provider that returns [ask.ErrUnsupported] for every question.
+var Nobody Provider = ProviderFunc(func(context.Context, string, *askdata.Question) (askdata.Answer, error) {
+	return askdata.Answer{}, ask.ErrUnsupported
 })

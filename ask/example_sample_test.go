@@ -7,6 +7,7 @@ import (
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/beamtest"
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/askdata"
 )
 
 // A model may use the photon's tools: the photon runs them and continues the conversation.
@@ -43,9 +44,9 @@ func ExampleSample() {
 			}
 			request.Messages = append(request.Messages, result.Message())
 			for _, b := range blocks {
-				if b.Type == ask.BlockToolUse && b.Name == "zoom" {
+				if b.Type == askdata.BlockToolUse && b.Name == "zoom" {
 					request.Messages = append(request.Messages, ask.FromUser(ask.SampleBlock{
-						Type: ask.BlockToolResult, ToolUseID: b.ID, Content: json.RawMessage(`[{"type":"text","text":"` + zoom(b.Input) + `"}]`),
+						Type: askdata.BlockToolResult, ToolUseID: b.ID, Content: json.RawMessage(`[{"type":"text","text":"` + zoom(b.Input) + `"}]`),
 					}))
 				}
 			}
@@ -74,11 +75,11 @@ func ExampleSampleMessage() {
 		}
 		for _, b := range blocks {
 			switch b.Type {
-			case ask.BlockText:
+			case askdata.BlockText:
 				fmt.Println("text:", b.Text)
-			case ask.BlockImage, ask.BlockAudio:
+			case askdata.BlockImage, askdata.BlockAudio:
 				fmt.Println(b.MIMEType, len(b.Data), "bytes")
-			case ask.BlockToolResult:
+			case askdata.BlockToolResult:
 				fmt.Println("failed:", b.IsError)
 			}
 		}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/driver"
 )
 
 // FuzzReply settles a question with any bytes. The generator must get the field's
@@ -26,7 +27,7 @@ func FuzzReply(f *testing.F) {
 			if runErr != nil {
 				t.Fatalf("%q: %v", reply, runErr)
 			}
-			if c, ok := e.(*generators.Call); ok {
+			if c, ok := driver.CallOf(e); ok {
 				c.Settle(generators.Reply{Value: json.RawMessage(reply)})
 			}
 		}

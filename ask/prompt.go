@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/askdata"
 	"github.com/photon-beam/beam/internal/rawjson"
 )
 
@@ -14,7 +15,7 @@ import (
 // from several goroutines.
 type Prompt[T any] struct {
 	key      string
-	question *Question
+	question *askdata.Question
 	decode   func(generators.Reply) (T, error)
 	err      error // why the question is invalid
 }
@@ -57,24 +58,24 @@ func (p *Prompt[T]) decodeReply(c *generators.Call, err error) (T, error) {
 
 // storeAnsweredBy stores who answered where AnsweredBy says; by may be nil.
 func (p *Prompt[T]) storeAnsweredBy(by *generators.Caller) {
-	if p.question == nil || p.question.answeredBy == nil {
+	if p.question == nil || p.question.AnsweredBy == nil {
 		return
 	}
 	if by == nil {
 		by = &generators.Caller{}
 	}
-	*p.question.answeredBy = *by
+	*p.question.AnsweredBy = *by
 }
 
 // newPrompt returns a prompt for a kind of one field. The key names the field.
-func newPrompt[T any](key, message string, kind Kind, choices []Choice, opts []Option, decode func(json.RawMessage) (T, error)) *Prompt[T] {
-	f := kind.rules().field
-	f.Name, f.Required, f.Choices = key, true, choices
-	q := &Question{Kind: kind, Message: message, Fields: Fields{f}}
+func newPrompt[T any](key, message string, kind askdata.Kind, choices []Choice, opts []Option, decode func(json.RawMessage) (T, error)) *Prompt[T] {
+	f, _ := kind.Field()
+	f.Name, f.Required, f.Choices = key, true, choiceData(choices)
+	q := &askdata.Question{Kind: kind, Message: message, Fields: askdata.Fields{f}}
 	p := &Prompt[T]{key: key, question: q}
 	p.err = p.applyOptions(opts)
 	p.decode = func(r generators.Reply) (v T, err error) {
-		raw, err := property(r.Value, key)
+		raw, err := askdata.Property(r.Value, key)
 		if err != nil || raw == nil {
 			return v, err
 		}
@@ -89,25 +90,17 @@ func newPrompt[T any](key, message string, kind Kind, choices []Choice, opts []O
 // applyOptions applies the options and validates the question.
 func (p *Prompt[T]) applyOptions(opts []Option) error {
 	for _, opt := range opts {
-		if err := opt(p.question); err != nil {
+		if err := opt.apply(p.question); err != nil {
 			return fmt.Errorf("ask %q: %w", p.key, err)
 		}
 	}
 	if p.key == "" {
 		return errors.New("a question needs a key")
 	}
-	if err := p.question.validate(); err != nil {
+	if err := p.question.Validate(); err != nil {
 		return fmt.Errorf("ask %q: %w", p.key, err)
 	}
 	return nil
-}
-
-// property returns a member of an answer's content, or nil if it is missing.
-func property(content json.RawMessage, name string) (json.RawMessage, error) {
-	if rawjson.TypeName(content) != rawjson.ObjectType {
-		return nil, fmt.Errorf("the answer to %s is not an object", name)
-	}
-	return rawjson.Member(content, name), nil
 }
 
 func decodeString(raw json.RawMessage) (string, error) {

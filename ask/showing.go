@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/askdata"
 )
 
 // maxEvidence is the maximum size of the artifacts that a question shows, in bytes
@@ -19,7 +20,7 @@ const maxEvidence = 1 << 20
 // Without artifacts, it says that the message is all there is to decide by, which package
 // beamtest otherwise doubts of what can't be undone.
 func Showing(artifacts ...generators.Event) Option {
-	return func(q *Question) error {
+	return Option{func(q *askdata.Question) error {
 		if q.Evidence == nil {
 			q.Evidence = []*generators.Artifact{}
 		}
@@ -38,7 +39,7 @@ func Showing(artifacts ...generators.Event) Option {
 			q.Evidence = append(q.Evidence, a)
 		}
 		return nil
-	}
+	}}
 }
 
 // copyArtifact returns an artifact as a log records it.

@@ -27,6 +27,7 @@ import (
 
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/askdata"
 )
 
 // An Outcome is what came of a run. Its fields are plain values, for the test to
@@ -48,12 +49,12 @@ type Outcome struct {
 	// repeated key has its suffix, as in "name#2".
 	Asked []string
 	// Questions are the questions by key.
-	Questions map[string]*ask.Question
+	Questions map[string]*Question
 	// Steps are the recorded steps, in the order in which they ended.
 	Steps []*generators.Stepped
 }
 
-func newOutcome() *Outcome { return &Outcome{Questions: make(map[string]*ask.Question)} }
+func newOutcome() *Outcome { return &Outcome{Questions: make(map[string]*Question)} }
 
 // Statuses returns the texts of the statuses among the events, in order.
 func (o *Outcome) Statuses() []string {
@@ -212,7 +213,7 @@ func (r *runner) handleEvent(e generators.Event) error {
 	case *generators.Stepped:
 		r.outcome.Steps = append(r.outcome.Steps, e)
 	case *generators.Call:
-		if q, ok := ask.Of(e); ok {
+		if q, ok := askdata.Of(e); ok {
 			return r.respond(e, q)
 		}
 		if e.Kind == generators.SleepKind {
@@ -226,9 +227,9 @@ func (r *runner) handleEvent(e generators.Event) error {
 }
 
 // respond settles a question, or has it settled later. The error is a *scriptError.
-func (r *runner) respond(c *generators.Call, q *ask.Question) error {
+func (r *runner) respond(c *generators.Call, q *askdata.Question) error {
 	r.outcome.Asked = append(r.outcome.Asked, c.Key)
-	r.outcome.Questions[c.Key] = q
+	r.outcome.Questions[c.Key] = newQuestion(q)
 	if q.Destructive && q.Evidence == nil {
 		r.unshown = append(r.unshown, c.Key)
 	}

@@ -41,7 +41,7 @@ type Call struct {
 	Key string
 	// GivenKey is the key without that suffix, once the call is yielded.
 	GivenKey string
-	// Question is an *ask.Question, or nil for a step or a sleep.
+	// Question is an *askdata.Question, or nil for a step or a sleep.
 	Question any
 	// Until is when a sleep ends: a driver settles it then. It is zero for other calls.
 	Until time.Time

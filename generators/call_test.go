@@ -11,6 +11,7 @@ import (
 	"testing/synctest"
 
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/driver"
 )
 
 // Repeated keys get a number that makes them unique, even if a key with that number
@@ -97,7 +98,7 @@ func TestReplyBeforeStopCounts(t *testing.T) {
 			return 0, err
 		})
 		for e := range p.Run(ctx, []byte("{}")) {
-			if c, ok := e.(*generators.Call); ok {
+			if c, ok := driver.CallOf(e); ok {
 				c.Settle(valueReply(`"in time"`))
 				cancel()
 			}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/driver"
 )
 
 // The events of several goroutines arrive one at a time. Those of one goroutine are
@@ -231,7 +232,7 @@ func TestRecordedKeys(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if c, ok := e.(*generators.Call); ok {
+		if c, ok := driver.CallOf(e); ok {
 			keys = append(keys, c.Key+" of "+c.GivenKey)
 			c.Settle(valueReply(`"x"`))
 		}

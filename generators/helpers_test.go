@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/driver"
 )
 
 type noInput struct{}
@@ -28,7 +29,7 @@ func drive(ctx context.Context, p *generators.Photon, reply func(*generators.Cal
 		if r, ok := e.(*generators.Result); ok {
 			return events, string(r.Value), nil
 		}
-		if c, ok := e.(*generators.Call); ok && c.Kind != generators.StepKind && reply != nil {
+		if c, ok := driver.CallOf(e); ok && c.Kind != generators.StepKind && reply != nil {
 			c.Settle(reply(c))
 		}
 		events = append(events, e)

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/driver"
 )
 
 // A call inside a step ends the run, named with its step, when it is yielded: a replay
@@ -69,7 +70,7 @@ func TestCallsInsideStepsAreRefused(t *testing.T) {
 				t.Errorf("the run ended with %v, want %s …", err, tt.want)
 			}
 			for _, e := range events {
-				if c, ok := e.(*generators.Call); ok && c.Key != "deploy" && c.Key != "outer" {
+				if c, ok := driver.CallOf(e); ok && c.Key != "deploy" && c.Key != "outer" {
 					t.Errorf("the call %q was delivered", c.Key)
 				}
 			}

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/driver"
 )
 
 type target struct {
@@ -78,7 +79,7 @@ func transcript(t *testing.T, p *generators.Photon, reply generators.Reply, canc
 			lines = append(lines, "error: "+err.Error())
 			continue
 		}
-		c, ok := e.(*generators.Call)
+		c, ok := driver.CallOf(e)
 		switch {
 		case !ok:
 			kind, data, err := generators.Encode(e)

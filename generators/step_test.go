@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/driver"
 )
 
 // A release has fields that JSON keeps, changes and omits.
@@ -92,7 +93,7 @@ func TestStepOfChangedType(t *testing.T) {
 		return generators.Step(yield, "n", func(context.Context) (int, error) { return 1, nil })
 	})
 	for e, err := range p.Run(t.Context(), json.RawMessage("{}")) {
-		if c, ok := e.(*generators.Call); ok {
+		if c, ok := driver.CallOf(e); ok {
 			c.Settle(valueReply(`"a text"`))
 		} else if err == nil || !strings.Contains(err.Error(), "the recorded value of step n") {
 			t.Errorf("got %v, %v", e, err)

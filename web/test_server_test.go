@@ -16,6 +16,7 @@ import (
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/generators/shipped"
+	"github.com/photon-beam/beam/internal/asking"
 	"github.com/photon-beam/beam/internal/budget"
 	"github.com/photon-beam/beam/internal/engine"
 	"github.com/photon-beam/beam/internal/runlog"
@@ -49,7 +50,7 @@ func newTestServer(t testing.TB, l net.Listener, dial func() (net.Conn, error)) 
 	if err != nil {
 		t.Fatal(err)
 	}
-	engine := engine.New(engine.Options{Photons: registry, Log: runlog.NewMemory(), Blobs: blobs, Ephemeral: true, Policy: ask.Policy{OpenPerRun: 10}})
+	engine := engine.New(engine.Options{Photons: registry, Log: runlog.NewMemory(), Blobs: blobs, Ephemeral: true, Policy: asking.Policy{OpenPerRun: 10}})
 	if err := engine.Recover(t.Context()); err != nil {
 		t.Fatal(err)
 	}

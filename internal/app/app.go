@@ -16,8 +16,9 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"go.opentelemetry.io/otel/trace"
 
-	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/askdata"
+	"github.com/photon-beam/beam/internal/asking"
 	"github.com/photon-beam/beam/internal/budget"
 	"github.com/photon-beam/beam/internal/callers"
 	"github.com/photon-beam/beam/internal/connect"
@@ -120,7 +121,7 @@ type App struct {
 
 // maxOpenAsks bounds how many questions can be open. Each costs some kilobytes
 // while it waits.
-var maxOpenAsks = ask.Policy{OpenPerRun: ask.MaxAtOnce, OpenPerOwner: 30_000}
+var maxOpenAsks = asking.Policy{OpenPerRun: askdata.MaxAtOnce, OpenPerOwner: 30_000}
 
 // New opens the store of c.Folder, recovers its runs and returns the app that
 // serves them. The error wraps [runlog.ErrCorrupt] if the store is damaged. The caller still

@@ -11,6 +11,7 @@ import (
 
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/askdata"
 	"github.com/photon-beam/beam/internal/audit"
 	"github.com/photon-beam/beam/internal/engine/journal"
 	"github.com/photon-beam/beam/internal/runlog"
@@ -37,7 +38,7 @@ func (x questions) OpenAsk(ctx context.Context, caller generators.Caller, askID 
 
 // Question returns a question that is or was asked. The error is [ErrAskNotFound],
 // [ErrForbidden], or the log's.
-func (x questions) Question(ctx context.Context, caller generators.Caller, askID string) (*ask.Question, error) {
+func (x questions) Question(ctx context.Context, caller generators.Caller, askID string) (*askdata.Question, error) {
 	r, seq, err := x.findAsk(ctx, caller, askID)
 	if err != nil {
 		return nil, err
@@ -64,7 +65,7 @@ func (x questions) notOpenError(ctx context.Context, run string, seq uint64) err
 
 // Answer is [Engine.AnswerShown] for a surface that has rendered nothing of what the
 // question shows.
-func (x questions) Answer(ctx context.Context, caller generators.Caller, askID string, a ask.Answer, surface string) (err error) {
+func (x questions) Answer(ctx context.Context, caller generators.Caller, askID string, a askdata.Answer, surface string) (err error) {
 	return x.AnswerShown(ctx, caller, askID, a, surface, runlog.RenderedNothing)
 }
 
@@ -75,7 +76,7 @@ func (x questions) Answer(ctx context.Context, caller generators.Caller, askID s
 // [*generators.InvalidError] with a message for each invalid field; after the last two, the
 // question is still open. If too many runs of the owner work, the answer waits in line as
 // [WithMaxWait] says.
-func (x questions) AnswerShown(ctx context.Context, caller generators.Caller, askID string, a ask.Answer, surface string, rendered runlog.Rendering) (err error) {
+func (x questions) AnswerShown(ctx context.Context, caller generators.Caller, askID string, a askdata.Answer, surface string, rendered runlog.Rendering) (err error) {
 	r, seq, err := x.findAsk(ctx, caller, askID)
 	if err != nil {
 		return err
@@ -110,7 +111,7 @@ func (x questions) AnswerShown(ctx context.Context, caller generators.Caller, as
 // recordAnswer records an answer, unless the question has been settled in the meantime, or
 // isn't this caller's any more. The error may be ErrMustWait. Callers hold mu, and then call
 // recount.
-func (x questions) recordAnswer(ctx context.Context, r *trackedRun, question *ask.Question, entry runlog.Answered) error {
+func (x questions) recordAnswer(ctx context.Context, r *trackedRun, question *askdata.Question, entry runlog.Answered) error {
 	caller, seq := *entry.Caller, entry.AskSeq
 	open := r.FindAsk(seq)
 	if open == nil {
@@ -125,7 +126,7 @@ func (x questions) recordAnswer(ctx context.Context, r *trackedRun, question *as
 	if !x.residents.countAhead(r) {
 		return ErrMustWait
 	}
-	if question.Kind == ask.KindSecret && entry.Answer.Action == ask.Accept {
+	if question.Kind == askdata.KindSecret && entry.Answer.Action == askdata.Accept {
 		if err := r.secretAnswers.seal(&entry); err != nil {
 			return err
 		}
@@ -135,7 +136,7 @@ func (x questions) recordAnswer(ctx context.Context, r *trackedRun, question *as
 
 // loadQuestion returns an open question that the caller may answer, and its recorded JSON.
 // The error is that of [Engine.OpenAsk], or [ErrOthersAnswer].
-func (x questions) loadQuestion(ctx context.Context, r *trackedRun, caller generators.Caller, seq uint64) (*ask.Question, json.RawMessage, error) {
+func (x questions) loadQuestion(ctx context.Context, r *trackedRun, caller generators.Caller, seq uint64) (*askdata.Question, json.RawMessage, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	a := r.FindAsk(seq)
@@ -221,7 +222,7 @@ func withdrawnReply(w runlog.Withdrawn) generators.Reply {
 }
 
 // Upload stores a file for an open file question and returns its digest, for an
-// [ask.FileRef] in the answer, and its size in bytes. If the file is larger than
+// [askdata.FileRef] in the answer, and its size in bytes. If the file is larger than
 // the question allows, the error is a [*generators.InvalidError]; if too many uploads are in
 // progress, or files take too much space, a [*budget.ExceededError].
 func (x questions) Upload(ctx context.Context, caller generators.Caller, askID string, content io.Reader) (digest string, size int64, err error) {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/askdata"
 	"github.com/photon-beam/beam/internal/runlog"
 )
 
@@ -97,7 +98,7 @@ func TestChangedInputSchemaFailsRun(t *testing.T) {
 	}, &generators.Options{Durable: true})).Photons
 	again := openTestEngine(t, o)
 	askID, _ := again.waitForAsk(id, 0)
-	answer := ask.Answer{Action: ask.Accept, Content: json.RawMessage(`{"name":"Ada"}`)}
+	answer := askdata.Answer{Action: askdata.Accept, Content: json.RawMessage(`{"name":"Ada"}`)}
 	if err := again.Answer(t.Context(), me, askID, answer, "test"); err != nil {
 		t.Fatal(err)
 	}

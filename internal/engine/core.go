@@ -9,8 +9,8 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/asking"
 	"github.com/photon-beam/beam/internal/audience"
 	"github.com/photon-beam/beam/internal/audit"
 	"github.com/photon-beam/beam/internal/budget"
@@ -40,7 +40,7 @@ type core struct {
 	messages   *recording.Recorder
 	program    func() string
 	runURL     func(run string) string // nil if it isn't known
-	policy     ask.Policy
+	policy     asking.Policy
 	limits     Limits
 	ephemeral  bool
 	skipSleeps bool
@@ -285,7 +285,7 @@ func (c *core) recordedArguments(p *generators.Photon, args json.RawMessage) jso
 }
 
 // askPolicy returns what the runs of a photon may ask.
-func (c *core) askPolicy(p *generators.Photon) ask.Policy {
+func (c *core) askPolicy(p *generators.Photon) asking.Policy {
 	policy := c.policy
 	if s := c.supervisorOf(p); s != nil {
 		policy.AllowSecrets = s.AdmitsSecrets(p)

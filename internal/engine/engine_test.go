@@ -6,8 +6,8 @@ import (
 	"log/slog"
 	"testing"
 
-	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/askdata"
 	"github.com/photon-beam/beam/internal/budget"
 	"github.com/photon-beam/beam/internal/engine"
 	"github.com/photon-beam/beam/internal/programtest"
@@ -122,7 +122,7 @@ func (b *testEngine) waitForAsk(id string, after uint64) (string, uint64) {
 
 func (b *testEngine) acceptAsk(askID, content string) {
 	b.t.Helper()
-	a := ask.Answer{Action: ask.Accept, Content: json.RawMessage(content)}
+	a := askdata.Answer{Action: askdata.Accept, Content: json.RawMessage(content)}
 	if err := b.Answer(b.t.Context(), me, askID, a, "test"); err != nil {
 		b.t.Fatal(err)
 	}

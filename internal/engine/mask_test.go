@@ -14,6 +14,7 @@ import (
 
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/driver"
 	"github.com/photon-beam/beam/internal/runlog"
 )
 
@@ -111,7 +112,7 @@ func TestSecretsAreMaskedAtTheEnd(t *testing.T) {
 			generators.Go(yield, func(_ context.Context, yield generators.Yield) {
 				_, err := ask.Text(func(e generators.Event) bool {
 					more := yield(e)
-					if c, ok := e.(*generators.Call); ok {
+					if c, ok := driver.CallOf(e); ok {
 						asked <- c
 					}
 					return more

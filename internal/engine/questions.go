@@ -6,8 +6,8 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/askdata"
 	"github.com/photon-beam/beam/internal/audience"
 	"github.com/photon-beam/beam/internal/rawjson"
 	"github.com/photon-beam/beam/internal/runlist"
@@ -145,7 +145,7 @@ func (r *trackedRun) askedFromCall(a *runstate.Ask) (asked runlog.Asked, ok bool
 	if c == nil || !c.isCurrent {
 		return asked, false
 	}
-	q, _ := ask.Of(c.Call)
+	q, _ := askdata.Of(c.Call)
 	return runlog.Asked{Key: c.Key, Question: q, Deadline: a.Deadline, More: c.More, Evidence: c.evidence, Lost: r.endsWithProcess()}, true
 }
 
@@ -183,7 +183,7 @@ func (r *trackedRun) notifySample(a *runstate.Ask) {
 	if f := r.core.onAsk; f != nil {
 		f(runlog.AskID(r.id, a.Seq))
 	}
-	if f := r.core.onSample; f != nil && c.Kind == string(ask.KindSample) {
+	if f := r.core.onSample; f != nil && c.Kind == string(askdata.KindSample) {
 		f(runlog.AskID(r.id, a.Seq))
 	}
 }
@@ -212,7 +212,7 @@ func checkAdmits(a runlist.Ask, c generators.Caller) error {
 
 // reservesForOwner reports whether a question is for the run's owner, who isn't the caller;
 // see [audience.ReservesForOwner].
-func reservesForOwner(q *ask.Question, c generators.Caller, owner string) bool {
+func reservesForOwner(q *askdata.Question, c generators.Caller, owner string) bool {
 	return q != nil && audience.ReservesForOwner(q, c, generators.Caller{ID: owner})
 }
 
@@ -234,7 +234,7 @@ func (x questions) isAddressedTo(ctx context.Context, r *trackedRun, c generator
 
 // Excludes returns who may answer a question of a run, for people, if the caller, who can
 // use the run, may not; otherwise it is empty.
-func (x reader) Excludes(caller generators.Caller, run string, q *ask.Question) string {
+func (x reader) Excludes(caller generators.Caller, run string, q *askdata.Question) string {
 	r, err := x.load(run)
 	if err != nil {
 		return ""

@@ -4,8 +4,8 @@ import (
 	"slices"
 	"time"
 
-	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/askdata"
 	"github.com/photon-beam/beam/internal/engine/mask"
 	"github.com/photon-beam/beam/internal/engine/replay"
 	"github.com/photon-beam/beam/internal/runlog"
@@ -48,7 +48,7 @@ func (w *worker) recordStep(e *generators.Stepped) error {
 	}
 	step := w.runningSteps[i]
 	entry := runlog.NewEntry(runlog.KindStepped, runlog.Stepped{
-		Key: w.secrets.Key(e.Key), GivenKey: givenKey(step.call, w.secrets), Value: e.Value, Error: e.Error, TimeSpent: ask.Millis(w.clock.elapsed()),
+		Key: w.secrets.Key(e.Key), GivenKey: givenKey(step.call, w.secrets), Value: e.Value, Error: e.Error, TimeSpent: askdata.Millis(w.clock.elapsed()),
 	}).From(step.goroutine)
 	if err := w.flushAndAppendRetrying(entry); err != nil {
 		return err
@@ -148,7 +148,7 @@ func (w *worker) handleCall(c *generators.Call) error {
 			return err
 		}
 	}
-	q, ok := ask.Of(c)
+	q, ok := askdata.Of(c)
 	if !ok {
 		return w.flushAndAppendRetrying()
 	}
@@ -164,16 +164,16 @@ func (w *worker) handleCall(c *generators.Call) error {
 }
 
 // recordAsk records the question of a call.
-func (w *worker) recordAsk(c *generators.Call, q *ask.Question) error {
+func (w *worker) recordAsk(c *generators.Call, q *askdata.Question) error {
 	q, masked := w.secrets.Question(q)
 	q = runlog.ShownQuestion(q)
 	c.Question = q // as surfaces show it; nobody else has seen the call yet
 	asked := runlog.Asked{
 		Key: w.secrets.Key(c.Key), GivenKey: givenKey(c, w.secrets), Question: q, More: c.More,
-		Deadline: deadlineAfter(w.core.policy.TimeoutOf(q)), TimeSpent: ask.Millis(w.clock.elapsed()),
+		Deadline: deadlineAfter(w.core.policy.TimeoutOf(q)), TimeSpent: askdata.Millis(w.clock.elapsed()),
 		Evidence: runlog.DigestEvidence(q.Evidence), Masked: masked, Lost: w.endsWithProcess(),
 	}
-	var answer *ask.Answer
+	var answer *askdata.Answer
 	answer, asked.Differs = w.answers.Take(c.Kind, asked)
 	c.HandleWithdraw(func(reason string) { w.withdrawCall(c, reason) })
 	w.recordingCall, w.answersAgain = c, answer != nil
@@ -259,7 +259,7 @@ func (w *worker) recordSleep(c *generators.Call) error {
 	}
 	w.recordingCall = c
 	err := w.flushAndAppendRetrying(runlog.NewEntry(runlog.KindSleeping, runlog.Sleeping{
-		Key: w.secrets.Key(c.Key), GivenKey: givenKey(c, w.secrets), Until: until, TimeSpent: ask.Millis(w.clock.elapsed()),
+		Key: w.secrets.Key(c.Key), GivenKey: givenKey(c, w.secrets), Until: until, TimeSpent: askdata.Millis(w.clock.elapsed()),
 	}).From(w.generator.Goroutine()))
 	w.recordingCall = nil
 	return err

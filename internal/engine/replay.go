@@ -9,8 +9,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/askdata"
 	"github.com/photon-beam/beam/internal/engine/replay"
 	"github.com/photon-beam/beam/internal/rawjson"
 	"github.com/photon-beam/beam/internal/runlog"
@@ -118,7 +118,7 @@ func (x reader) Input(ctx context.Context, caller generators.Caller, id string) 
 
 // answerAgain answers a question that was just asked as an earlier run's was, for who started
 // the run. If that isn't possible, the question is asked.
-func (x questions) answerAgain(r *trackedRun, open *runstate.Ask, a ask.Answer) {
+func (x questions) answerAgain(r *trackedRun, open *runstate.Ask, a askdata.Answer) {
 	if open == nil {
 		return
 	}

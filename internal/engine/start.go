@@ -8,8 +8,8 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/askdata"
 	"github.com/photon-beam/beam/internal/cleantext"
 	"github.com/photon-beam/beam/internal/clientsession"
 	"github.com/photon-beam/beam/internal/engine/exclusive"
@@ -106,7 +106,7 @@ func newStarted(p *generators.Photon, caller generators.Caller, args json.RawMes
 	s := runlog.Started{
 		Photon: p.Name(), Title: cleantext.Line(p.Title()), Durable: p.Options().Durable, Version: p.Options().Version,
 		Surface: req.Surface, Samples: req.Samples, Args: args, IdempotencyKey: req.IdempotencyKey,
-		RetainFor: ask.Millis(min(max(req.RetainFor, 0), MaxRetention)),
+		RetainFor: askdata.Millis(min(max(req.RetainFor, 0), MaxRetention)),
 	}
 	s.SetStartedBy(caller)
 	return s

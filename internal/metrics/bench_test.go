@@ -7,6 +7,7 @@ import (
 
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/askdata"
 	"github.com/photon-beam/beam/internal/engine"
 	"github.com/photon-beam/beam/internal/metrics"
 	"github.com/photon-beam/beam/internal/runlog"
@@ -40,7 +41,7 @@ func BenchmarkAsk(b *testing.B) {
 		for batch := range batches {
 			for _, entry := range batch {
 				if entry.Kind == runlog.KindAsked {
-					a := ask.Answer{Action: ask.Accept, Content: []byte(`{"go":true}`)}
+					a := askdata.Answer{Action: askdata.Accept, Content: []byte(`{"go":true}`)}
 					if err := e.Answer(b.Context(), me, runlog.AskID(id, entry.Seq), a, "http"); err != nil {
 						b.Fatal(err)
 					}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/askdata"
 	"github.com/photon-beam/beam/internal/budget"
 	"github.com/photon-beam/beam/internal/engine"
 	"github.com/photon-beam/beam/internal/programtest"
@@ -246,7 +247,7 @@ const firstAskSeq = 3
 
 // answerAndFollow answers a run and follows it to its next question.
 func (p *phase) answerAndFollow(r pickedRun) (string, error) {
-	answer := ask.Answer{Action: ask.Accept, Content: json.RawMessage(`{"name":"Ada"}`)}
+	answer := askdata.Answer{Action: askdata.Accept, Content: json.RawMessage(`{"name":"Ada"}`)}
 	if err := p.engine.Answer(context.Background(), r.caller, runlog.AskID(r.id, firstAskSeq), answer, "http"); err != nil {
 		return "", err
 	}

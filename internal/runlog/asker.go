@@ -1,15 +1,14 @@
 package runlog
 
 import (
+	"github.com/photon-beam/beam/internal/askdata"
 	"strings"
-
-	"github.com/photon-beam/beam/ask"
 )
 
 // Asker says for people who asks a question, with the names that Beam gives and not those
 // that an asker gives itself: "The tool create_issue of the server github". Photon is the
 // one whose run asks.
-func Asker(q *ask.Question, photon string) string {
+func Asker(q *askdata.Question, photon string) string {
 	switch {
 	case q.Server == "":
 		return "The tool " + photon

@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/askdata"
 	"github.com/photon-beam/beam/internal/runlog"
 	"github.com/photon-beam/beam/internal/runlog/runlogtest"
 	"github.com/photon-beam/beam/internal/runstate"
@@ -180,7 +180,7 @@ func entryOf(choice byte, before uint64) runlog.Entry {
 	case 2:
 		return runlog.NewEntry(runlog.KindClaimed, runlog.Claimed{Epoch: int(choice / 16)})
 	case 3, 8, 9:
-		return runlog.NewEntry(runlog.KindAsked, runlog.Asked{Key: "k", Question: &ask.Question{Kind: ask.KindText}})
+		return runlog.NewEntry(runlog.KindAsked, runlog.Asked{Key: "k", Question: &askdata.Question{Kind: askdata.KindText}})
 	case 4:
 		return answerOf(back, 0)
 	case 5:

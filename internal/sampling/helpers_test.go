@@ -9,7 +9,9 @@ import (
 
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/askdata"
 	"github.com/photon-beam/beam/internal/callers"
+	"github.com/photon-beam/beam/internal/driver"
 	"github.com/photon-beam/beam/internal/engine"
 	"github.com/photon-beam/beam/internal/llm"
 	"github.com/photon-beam/beam/internal/llm/llmtest"
@@ -72,8 +74,8 @@ var photons = []*generators.Photon{
 func askedBy(tool string) generators.Func[prompt, string] {
 	return func(ctx context.Context, in prompt, yield generators.Yield) (string, error) {
 		return askModel(ctx, in, func(e generators.Event) bool {
-			if c, ok := e.(*generators.Call); ok {
-				q := *c.Question.(*ask.Question)
+			if c, ok := driver.CallOf(e); ok {
+				q := *c.Question.(*askdata.Question)
 				q.Server, q.Tool = "files", tool
 				c.Question = &q
 			}

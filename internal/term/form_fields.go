@@ -10,8 +10,8 @@ import (
 
 	"charm.land/huh/v2"
 
-	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/askdata"
 	"github.com/photon-beam/beam/internal/cleantext"
 	"github.com/photon-beam/beam/internal/form"
 	"github.com/photon-beam/beam/internal/runs"
@@ -49,7 +49,7 @@ func newFieldValues(q *Question, invalid *generators.InvalidError) *fieldValues 
 }
 
 // localText returns a value as a person types it: a time in the local zone.
-func localText(f *ask.Field, text string) string {
+func localText(f *askdata.Field, text string) string {
 	if t, err := time.Parse(time.RFC3339, text); err == nil && f.Format == "date-time" {
 		return t.Local().Format("2006-01-02 15:04")
 	}
@@ -63,9 +63,9 @@ func (v *fieldValues) form() *huh.Form {
 	}
 	var fields []huh.Field
 	switch q := v.question; q.Kind {
-	case ask.KindURL:
+	case askdata.KindURL:
 		fields = append(fields, v.urlField())
-	case ask.KindFile:
+	case askdata.KindFile:
 		fields = append(fields, v.fileField())
 	default:
 		for i := range q.Fields {
@@ -147,7 +147,7 @@ func (v *fieldValues) heading(style render.Styles) func(width int) string {
 
 // title returns the label of a field, which repeats a question with one field only if it
 // says more.
-func (v *fieldValues) title(f *ask.Field) string {
+func (v *fieldValues) title(f *askdata.Field) string {
 	if len(v.question.Fields) == 1 && f.Title == "" {
 		return ""
 	}
@@ -182,13 +182,13 @@ func (v *fieldValues) field(i int) huh.Field {
 	case len(f.Choices) > 0:
 		return huh.NewSelect[string]().Title(title).Description(description).Options(choiceOptions(f)...).
 			Value(&v.texts[i]).Validate(func(string) error { return v.check(i) }).Height(min(len(f.Choices)+1, maxRows) + 2 + lineCount(description))
-	case f.Format == ask.FormatLong:
+	case f.Format == askdata.FormatLong:
 		return huh.NewText().Title(title).Description(description).Value(&v.texts[i]).Validate(func(string) error { return v.check(i) }).
 			ExternalEditor(false).ShowLineNumbers(false)
 	}
 	input := huh.NewInput().Title(title).Placeholder(exampleOf(f)).Value(&v.texts[i]).Validate(func(string) error { return v.check(i) }).
 		DescriptionFunc(func() string { return v.describe(i, description) }, &v.texts[i])
-	if f.Format == ask.FormatSecret {
+	if f.Format == askdata.FormatSecret {
 		input = input.EchoMode(huh.EchoModePassword)
 	}
 	return input
@@ -208,7 +208,7 @@ func lineCount(text string) int {
 	return strings.Count(text, "\n") + 1
 }
 
-func choiceOptions(f *ask.Field) []huh.Option[string] {
+func choiceOptions(f *askdata.Field) []huh.Option[string] {
 	var options []huh.Option[string]
 	if !f.Required && f.Type != "array" {
 		options = append(options, huh.NewOption("(none)", ""))
@@ -233,7 +233,7 @@ func (v *fieldValues) describe(i int, description string) string {
 // check returns what is wrong with the value of a field.
 func (v *fieldValues) check(i int) error {
 	f := v.question.Fields[i]
-	if v.question.Kind == ask.KindRoots || v.question.Kind == ask.KindSample {
+	if v.question.Kind == askdata.KindRoots || v.question.Kind == askdata.KindSample {
 		if f.Required && strings.TrimSpace(v.texts[i]) == "" {
 			return errors.New("is required")
 		}
@@ -248,10 +248,10 @@ func (v *fieldValues) check(i int) error {
 		}
 		return nil
 	}
-	if f.Format == ask.FormatSecret { // the value is not told
+	if f.Format == askdata.FormatSecret { // the value is not told
 		f.Title = ""
 	}
-	one := ask.Fields{f}
+	one := askdata.Fields{f}
 	_, err := one.Check(form.Decode(one, url.Values{f.Name: v.values(i)}, time.Local))
 	var invalid *generators.InvalidError
 	if errors.As(err, &invalid) && len(invalid.Fields) > 0 {
@@ -281,28 +281,28 @@ func (v *fieldValues) answer() (runs.Answer, error) {
 		}
 	}
 	switch q := v.question; {
-	case q.Kind == ask.KindFile:
-		return runs.Answer{Action: ask.Accept, Files: v.paths()}, nil
+	case q.Kind == askdata.KindFile:
+		return runs.Answer{Action: askdata.Accept, Files: v.paths()}, nil
 	case len(q.Fields) == 0 && v.consent != consentYes && v.consent != consentUnopened:
-		return runs.Answer{Action: ask.Decline}, nil
+		return runs.Answer{Action: askdata.Decline}, nil
 	case len(q.Fields) == 0:
-		return runs.Answer{Action: ask.Accept}, nil
+		return runs.Answer{Action: askdata.Accept}, nil
 	}
 	values := url.Values{}
 	for i := range v.question.Fields {
 		values[v.question.Fields[i].Name] = v.values(i)
 	}
-	return runs.Answer{Action: ask.Accept, Content: form.Decode(v.question.Fields, values, time.Local)}, nil
+	return runs.Answer{Action: askdata.Accept, Content: form.Decode(v.question.Fields, values, time.Local)}, nil
 }
 
 // exampleOf returns what a value of the field looks like, for formats that have one.
-func exampleOf(f *ask.Field) string {
+func exampleOf(f *askdata.Field) string {
 	switch f.Format {
 	case "date":
 		return "2026-12-31"
 	case "date-time":
 		return "2026-12-31 18:30"
-	case ask.FormatTime:
+	case askdata.FormatTime:
 		return "18:30"
 	case "email":
 		return "ada@example.com"

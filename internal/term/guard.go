@@ -1,9 +1,8 @@
 package term
 
 import (
+	"github.com/photon-beam/beam/internal/askdata"
 	"time"
-
-	"github.com/photon-beam/beam/ask"
 )
 
 // tooEarly tells a person that keys were not taken.
@@ -13,7 +12,7 @@ const tooEarly = "Typed too early, so it was not taken: what you typed before yo
 // question confirms what can't be undone, sends a request to a model, or asks for consent
 // alone.
 func (q *Question) isGuarded() bool {
-	return q.Destructive || len(q.Models) > 0 || len(q.Fields) == 0 && q.Kind != ask.KindFile
+	return q.Destructive || len(q.Models) > 0 || len(q.Fields) == 0 && q.Kind != askdata.KindFile
 }
 
 // A guard says how long a question takes no keys after it is drawn.

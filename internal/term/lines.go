@@ -12,8 +12,8 @@ import (
 
 	"github.com/muesli/cancelreader"
 
-	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/askdata"
 	"github.com/photon-beam/beam/internal/cleantext"
 	"github.com/photon-beam/beam/internal/form"
 	"github.com/photon-beam/beam/internal/runs"
@@ -99,9 +99,9 @@ func (l *Lines) readLine(ctx context.Context, prompt string) (string, error) {
 	line = strings.TrimRight(line, "\r\n")
 	switch strings.TrimSpace(line) {
 	case ":decline":
-		return "", &leftError{answer: runs.Answer{Action: ask.Decline}}
+		return "", &leftError{answer: runs.Answer{Action: askdata.Decline}}
 	case ":dismiss":
-		return "", &leftError{answer: runs.Answer{Action: ask.Cancel}}
+		return "", &leftError{answer: runs.Answer{Action: askdata.Cancel}}
 	case ":later":
 		return "", &leftError{err: ErrParked}
 	case ":leave":
@@ -112,11 +112,11 @@ func (l *Lines) readLine(ctx context.Context, prompt string) (string, error) {
 
 func (l *Lines) askFields(ctx context.Context, v *fieldValues) error {
 	switch q := v.question; {
-	case q.Kind == ask.KindFile:
+	case q.Kind == askdata.KindFile:
 		return l.askPaths(ctx, v)
 	case len(q.Fields) == 0:
 		prompt := "Accept? yes or no: "
-		if q.Kind == ask.KindURL {
+		if q.Kind == askdata.KindURL {
 			prompt = "Continue, whether or not you have opened it? yes or no: "
 			if q.UntilDone {
 				prompt = "Are you done there? yes or no: "
@@ -219,13 +219,13 @@ func (l *Lines) readValue(ctx context.Context, v *fieldValues, i int) (string, e
 	f := &v.question.Fields[i]
 	prompt := cleantext.Line(v.title(f))
 	switch {
-	case f.Format == ask.FormatSecret:
+	case f.Format == askdata.FormatSecret:
 		return l.readSecret(ctx, prompt+" (hidden): ")
 	case f.Type == "array":
 		prompt += " Numbers, separated by commas"
 	case len(f.Choices) > 0:
 		prompt += " Number"
-	case f.Format == ask.FormatLong:
+	case f.Format == askdata.FormatLong:
 		return l.readText(ctx, prompt+" Several lines; a dot alone ends them:\n")
 	}
 	if len(v.texts[i]) > 0 && f.Type != "array" {
@@ -274,7 +274,7 @@ func (v *fieldValues) setLine(i int, line string) {
 	v.texts[i] = chosen(f, line)
 }
 
-func chosen(f *ask.Field, text string) string {
+func chosen(f *askdata.Field, text string) string {
 	if len(f.Choices) == 0 {
 		return text
 	}

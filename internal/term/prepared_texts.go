@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/photon-beam/beam/ask"
+	"github.com/photon-beam/beam/internal/askdata"
 	"github.com/photon-beam/beam/internal/form"
 	"github.com/photon-beam/beam/internal/rawjson"
 	"github.com/photon-beam/beam/internal/runs"
@@ -42,13 +42,13 @@ func answerFromTexts(q *Question, values url.Values) (runs.Answer, error) {
 		last = whole[len(whole)-1]
 	}
 	switch {
-	case q.Kind == ask.KindFile:
-		return runs.Answer{Action: ask.Accept, Files: whole}, nil
-	case q.Kind == ask.KindURL:
+	case q.Kind == askdata.KindFile:
+		return runs.Answer{Action: askdata.Accept, Files: whole}, nil
+	case q.Kind == askdata.KindURL:
 		return consent(last)
 	case isWhole && len(q.Fields) == 0:
 		a, err := consent(last)
-		if a.Action == ask.Accept {
+		if a.Action == askdata.Accept {
 			a.Content = json.RawMessage("{}")
 		}
 		return a, err
@@ -56,7 +56,7 @@ func answerFromTexts(q *Question, values url.Values) (runs.Answer, error) {
 		values.Del("")
 		values[q.Fields[0].Name] = whole
 	case isWhole && rawjson.TypeName(json.RawMessage(last)) == rawjson.ObjectType:
-		return runs.Answer{Action: ask.Accept, Content: json.RawMessage(last)}, nil
+		return runs.Answer{Action: askdata.Accept, Content: json.RawMessage(last)}, nil
 	case isWhole:
 		return runs.Answer{}, fmt.Errorf("it is a form: answer its fields, as in --answer %s.%s=VALUE, or a JSON object", q.Key, fieldNames(q.Fields)[0])
 	}
@@ -74,12 +74,12 @@ func answerFromTexts(q *Question, values url.Values) (runs.Answer, error) {
 		values[name] = normalizeTexts(f, texts)
 	}
 	addDefaults(q.Fields, values)
-	return runs.Answer{Action: ask.Accept, Content: form.Decode(q.Fields, values, time.Local)}, nil
+	return runs.Answer{Action: askdata.Accept, Content: form.Decode(q.Fields, values, time.Local)}, nil
 }
 
 // addDefaults adds the initial values of fields for which there is no text, as they are in
 // the form on the page.
-func addDefaults(fields ask.Fields, values url.Values) {
+func addDefaults(fields askdata.Fields, values url.Values) {
 	for i := range fields {
 		f := &fields[i]
 		if _, ok := values[f.Name]; !ok && f.Default != nil {
@@ -89,7 +89,7 @@ func addDefaults(fields ask.Fields, values url.Values) {
 }
 
 // defaultTexts returns a field's initial value as texts.
-func defaultTexts(f *ask.Field) []string {
+func defaultTexts(f *askdata.Field) []string {
 	var list []string
 	var text string
 	switch {
@@ -107,7 +107,7 @@ func defaultTexts(f *ask.Field) []string {
 
 // normalizeTexts returns texts as a form has them: yes and no for a checkbox, the value of
 // a choice for its label, and the members of a JSON list.
-func normalizeTexts(f *ask.Field, texts []string) []string {
+func normalizeTexts(f *askdata.Field, texts []string) []string {
 	out := make([]string, 0, len(texts))
 	for _, text := range texts {
 		var list []string
@@ -117,7 +117,7 @@ func normalizeTexts(f *ask.Field, texts []string) []string {
 		case f.Type == "array" && json.Unmarshal([]byte(text), &list) == nil:
 			out = append(out, list...)
 			continue
-		case !slices.ContainsFunc(f.Choices, func(c ask.Choice) bool { return c.Value == text }):
+		case !slices.ContainsFunc(f.Choices, func(c askdata.Choice) bool { return c.Value == text }):
 			for _, c := range f.Choices {
 				if strings.EqualFold(c.Title, text) {
 					text = c.Value
@@ -141,7 +141,7 @@ func normalizeBool(text string) string {
 
 // checkBool returns an error for a text that is neither yes nor no, if the field is one of
 // the two.
-func checkBool(f *ask.Field, texts []string) error {
+func checkBool(f *askdata.Field, texts []string) error {
 	if f.Type != "boolean" {
 		return nil
 	}
@@ -156,9 +156,9 @@ func checkBool(f *ask.Field, texts []string) error {
 func consent(text string) (runs.Answer, error) {
 	switch normalizeBool(text) {
 	case "true":
-		return runs.Answer{Action: ask.Accept}, nil
+		return runs.Answer{Action: askdata.Accept}, nil
 	case "false":
-		return runs.Answer{Action: ask.Decline}, nil
+		return runs.Answer{Action: askdata.Decline}, nil
 	}
 	return runs.Answer{}, fmt.Errorf("must be yes or no, not %q", text)
 }
@@ -166,7 +166,7 @@ func consent(text string) (runs.Answer, error) {
 // answerFromJSON returns the answer that a JSON value is.
 func answerFromJSON(q *Question, value json.RawMessage) (runs.Answer, error) {
 	switch {
-	case q.Kind == ask.KindFile:
+	case q.Kind == askdata.KindFile:
 		var list []string
 		if json.Unmarshal(value, &list) != nil {
 			var path string
@@ -175,16 +175,16 @@ func answerFromJSON(q *Question, value json.RawMessage) (runs.Answer, error) {
 			}
 			list = []string{path}
 		}
-		return runs.Answer{Action: ask.Accept, Files: list}, nil
-	case q.Kind == ask.KindURL:
+		return runs.Answer{Action: askdata.Accept, Files: list}, nil
+	case q.Kind == askdata.KindURL:
 		return consent(string(value))
 	case rawjson.TypeName(value) != rawjson.ObjectType && len(q.Fields) == 1:
 		value = append(append(append(rawjson.AppendText([]byte{'{'}, q.Fields[0].Name), ':'), value...), '}')
 	}
-	return runs.Answer{Action: ask.Accept, Content: value}, nil
+	return runs.Answer{Action: askdata.Accept, Content: value}, nil
 }
 
-func fieldNames(fields ask.Fields) []string {
+func fieldNames(fields askdata.Fields) []string {
 	names := make([]string, len(fields))
 	for i := range fields {
 		names[i] = fields[i].Name

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/photon-beam/beam/ask"
+	"github.com/photon-beam/beam/internal/askdata"
 	"github.com/photon-beam/beam/internal/cleantext"
 	"github.com/photon-beam/beam/internal/form"
 	"github.com/photon-beam/beam/internal/sampling"
@@ -34,28 +34,28 @@ func (e *UnansweredError) Error() string {
 func (q *Question) howToAnswer() string {
 	key := cleantext.Line(q.Key)
 	switch {
-	case q.Kind == ask.KindFile:
+	case q.Kind == askdata.KindFile:
 		return fmt.Sprintf("--answer %s=PATH", key)
-	case q.Kind == ask.KindURL:
+	case q.Kind == askdata.KindURL:
 		return fmt.Sprintf("--answer %s=yes, once you have opened %s", key, cleantext.Line(q.URL))
-	case q.Kind == ask.KindSample && len(q.Models) > 0:
+	case q.Kind == askdata.KindSample && len(q.Models) > 0:
 		return fmt.Sprintf("--approve %s[=MODEL], which sends the request to %s; or --answer %s=TEXT, in the model's place", key, strings.Join(modelNames(q.Models), " or "), key)
-	case q.Kind == ask.KindSample:
+	case q.Kind == askdata.KindSample:
 		return fmt.Sprintf("--answer %s=TEXT, in the model's place; no model is configured (--models)", key)
-	case q.Kind == ask.KindSecret:
+	case q.Kind == askdata.KindSecret:
 		return fmt.Sprintf("--answers FILE, a JSON object such as {%q: VALUE}", key)
 	case len(q.Fields) == 0:
 		return fmt.Sprintf("--answer %s=yes|no", key)
 	case len(q.Fields) == 1:
 		return fmt.Sprintf("--answer %s=%s", key, Placeholder(&q.Fields[0]))
 	}
-	return q.describeFlags(func(f *ask.Field) string {
+	return q.describeFlags(func(f *askdata.Field) string {
 		return fmt.Sprintf("--answer %s.%s=%s", key, cleantext.Line(f.Name), Placeholder(f))
 	})
 }
 
 // describeFlags returns the flags for the fields; those of optional ones are in brackets.
-func (q *Question) describeFlags(flag func(*ask.Field) string) string {
+func (q *Question) describeFlags(flag func(*askdata.Field) string) string {
 	parts := make([]string, len(q.Fields))
 	for i := range q.Fields {
 		parts[i] = flag(&q.Fields[i])
@@ -68,16 +68,16 @@ func (q *Question) describeFlags(flag func(*ask.Field) string) string {
 
 // flags returns the flags of the command that answers one question.
 func (q *Question) flags() string {
-	if q.Kind == ask.KindFile {
+	if q.Kind == askdata.KindFile {
 		return "--file PATH"
 	}
 	if len(q.Fields) == 0 {
 		return "--json {}"
 	}
-	if q.Kind == ask.KindSample && len(q.Models) > 0 {
+	if q.Kind == askdata.KindSample && len(q.Models) > 0 {
 		return "--approve " + strings.Join(modelNames(q.Models), "|") + ", which sends the request; or --text TEXT, in the model's place"
 	}
-	return q.describeFlags(func(f *ask.Field) string { return fmt.Sprintf("--%s %s", cleantext.Line(f.Name), Placeholder(f)) })
+	return q.describeFlags(func(f *askdata.Field) string { return fmt.Sprintf("--%s %s", cleantext.Line(f.Name), Placeholder(f)) })
 }
 
 func modelNames(models []sampling.ModelDescription) []string {
@@ -89,7 +89,7 @@ func modelNames(models []sampling.ModelDescription) []string {
 }
 
 // Placeholder says what the value of a field is.
-func Placeholder(f *ask.Field) string {
+func Placeholder(f *askdata.Field) string {
 	switch {
 	case f.Type == "boolean":
 		return "yes|no"
@@ -105,7 +105,7 @@ func Placeholder(f *ask.Field) string {
 		return "YYYY-MM-DD"
 	case f.Format == "date-time":
 		return "YYYY-MM-DDTHH:MM"
-	case f.Format == ask.FormatTime:
+	case f.Format == askdata.FormatTime:
 		return "HH:MM"
 	}
 	return "TEXT"

@@ -12,6 +12,8 @@ import (
 
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/askdata"
+	"github.com/photon-beam/beam/internal/driver"
 	"github.com/photon-beam/beam/internal/mcp/catalogue"
 	"github.com/photon-beam/beam/internal/mcp/client"
 	"github.com/photon-beam/beam/internal/mcp/message"
@@ -177,8 +179,8 @@ func (p *passthrough) named(isCertain bool, note string, yield generators.Yield)
 		tool = catalogue.JoinName(server, toolOf(p.request))
 	}
 	return func(e generators.Event) bool {
-		if c, ok := e.(*generators.Call); ok {
-			if asked, ok := ask.Of(c); ok {
+		if c, ok := driver.CallOf(e); ok {
+			if asked, ok := askdata.Of(c); ok {
 				named := *asked
 				named.Server, named.Tool, named.Note = server, tool, note
 				c.Question = &named

@@ -4,6 +4,7 @@ import (
 	"sync"
 
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/driver"
 )
 
 // A withdrawer takes a question back, whether it has been yielded already or not.
@@ -18,7 +19,7 @@ type withdrawer struct {
 // yieldCall is the Yield to ask with.
 func (w *withdrawer) yieldCall(e generators.Event) bool {
 	more := w.yield(e)
-	c, ok := e.(*generators.Call)
+	c, ok := driver.CallOf(e)
 	if !ok {
 		return more
 	}

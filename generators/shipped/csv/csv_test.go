@@ -13,6 +13,7 @@ import (
 	"github.com/photon-beam/beam/beamtest"
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/generators/shipped/csv"
+	"github.com/photon-beam/beam/internal/driver"
 )
 
 func TestSummaries(t *testing.T) {
@@ -52,7 +53,7 @@ func TestQuestions(t *testing.T) {
 func TestCountIsPrefilledWithoutNumbers(t *testing.T) {
 	q := runFile(t, "name,town\nAda,London\n", chooseColumns("count", "", "name")).Questions["view"]
 	for field, want := range map[string]string{"columns": `["name"]`, "summary": `"count"`} {
-		if got := string(q.Fields.Field(field).Default); got != want {
+		if got := string(q.Default(field)); got != want {
 			t.Errorf("the default of %s is %s, want %s", field, got, want)
 		}
 	}
@@ -149,7 +150,7 @@ func TestStopWhileReading(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if c, ok := e.(*generators.Call); ok {
+		if c, ok := driver.CallOf(e); ok {
 			if c.Kind != generators.StepKind {
 				c.Settle(file)
 			}

@@ -12,6 +12,7 @@ import (
 	"github.com/photon-beam/beam/beamtest"
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/generators/shipped/csv"
+	"github.com/photon-beam/beam/internal/askdata"
 )
 
 // salesCSV is an ordinary file.
@@ -123,6 +124,6 @@ func runWithReplies(t testing.TB, file, view generators.Reply, onEvent func(gene
 
 // fileReply returns the reply that uploads a file.
 func fileReply(size int64, open func() (io.ReadCloser, error)) generators.Reply {
-	raw, err := json.Marshal([]ask.FileRef{{Name: "data.csv", MediaType: "text/csv", Size: size}})
+	raw, err := json.Marshal([]askdata.FileRef{{Name: "data.csv", MediaType: "text/csv", Size: size}})
 	return generators.Reply{Value: raw, Err: err, Open: func(string) (io.ReadCloser, error) { return open() }}
 }

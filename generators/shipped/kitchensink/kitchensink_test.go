@@ -13,6 +13,7 @@ import (
 	"github.com/photon-beam/beam/beamtest"
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/generators/shipped/kitchensink"
+	"github.com/photon-beam/beam/internal/askdata"
 )
 
 func run(t *testing.T, kind string, script beamtest.Script) *beamtest.Outcome {
@@ -46,9 +47,9 @@ func TestEveryKindOfQuestion(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, k := range ask.Kinds() {
+	for _, k := range askdata.Kinds() {
 		kind := string(k)
-		if k == ask.KindSample || k == ask.KindRoots {
+		if k == askdata.KindSample || k == askdata.KindRoots {
 			continue
 		}
 		if _, ok := accepted[kind]; !ok {
@@ -73,9 +74,9 @@ func TestAccepted(t *testing.T) {
 			}
 			q, wantKind := p.Questions[kind], kind
 			if kind == "evidence" {
-				wantKind = string(ask.KindConfirm)
+				wantKind = string(askdata.KindConfirm)
 			}
-			if string(q.Kind) != wantKind || (len(q.Evidence) > 0) != (kind == "evidence") {
+			if q.Kind != wantKind || (len(q.Evidence) > 0) != (kind == "evidence") {
 				t.Errorf("asked for a %s that shows %d artifacts, want a %s", q.Kind, len(q.Evidence), wantKind)
 			}
 		})

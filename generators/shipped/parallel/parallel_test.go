@@ -13,6 +13,7 @@ import (
 	"github.com/photon-beam/beam/beamtest"
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/generators/shipped/parallel"
+	"github.com/photon-beam/beam/internal/driver"
 )
 
 // script returns responses that answer every question, except for the changes.
@@ -170,7 +171,7 @@ func TestBreak(t *testing.T) {
 	}
 	calls := 0
 	for e := range parallel.Photon.Run(t.Context(), json.RawMessage("{}")) {
-		if _, ok := e.(*generators.Call); ok {
+		if _, ok := driver.CallOf(e); ok {
 			if calls++; calls == 2 {
 				break
 			}

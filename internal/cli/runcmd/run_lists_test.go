@@ -7,6 +7,7 @@ import (
 
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/askdata"
 	"github.com/photon-beam/beam/internal/engine"
 	"github.com/photon-beam/beam/internal/runlog"
 	"github.com/photon-beam/beam/internal/runs"
@@ -69,7 +70,7 @@ func TestFindAskOfAnothersRun(t *testing.T) {
 
 // The list of questions says which nobody may answer, and why.
 func TestListOfUnanswerableAsk(t *testing.T) {
-	q := &ask.Question{Kind: ask.KindConfirm, Message: "Deploy?"}
+	q := &askdata.Question{Kind: askdata.KindConfirm, Message: "Deploy?"}
 	rows := askRows([]engine.OpenAsk{
 		{ID: "a.2", Unanswerable: true, For: "ben", Excluded: true, Asked: runlog.Asked{Question: q}},
 		{ID: "b.2", For: "ada", Asked: runlog.Asked{Question: q}},

@@ -13,8 +13,8 @@ import (
 	"slices"
 	"time"
 
-	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/askdata"
 	"github.com/photon-beam/beam/internal/audience"
 	"github.com/photon-beam/beam/internal/callers"
 	"github.com/photon-beam/beam/internal/engine/mask"
@@ -256,7 +256,7 @@ func (h *History) Take(c *generators.Call, secrets mask.Secrets, goroutine strin
 	case past.kind != c.Kind:
 		return nil, h.differsErrorf(past, "the kind of call %q is now %s, but the log has %s", c.Key, c.Kind, past.kind)
 	}
-	if q, ok := ask.Of(c); ok {
+	if q, ok := askdata.Of(c); ok {
 		if !past.shows(q, secrets) {
 			return nil, h.differsErrorf(past, "the question %q now shows something else than when it was asked", c.Key)
 		}
@@ -270,9 +270,9 @@ func (h *History) Take(c *generators.Call, secrets mask.Secrets, goroutine strin
 
 // shows reports whether a replayed question shows what the recorded one does: whoever answers, or
 // has answered, decides by that.
-func (c *Call) shows(q *ask.Question, secrets mask.Secrets) bool {
+func (c *Call) shows(q *askdata.Question, secrets mask.Secrets) bool {
 	q, _ = secrets.Of(c.masked).Question(q)
-	for _, q := range []*ask.Question{runlog.ShownQuestion(q), q} { // earlier versions recorded titles as they were
+	for _, q := range []*askdata.Question{runlog.ShownQuestion(q), q} { // earlier versions recorded titles as they were
 		if runlog.DigestEvidence(q.Evidence) == c.evidence {
 			return true
 		}

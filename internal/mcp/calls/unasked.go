@@ -8,7 +8,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/photon-beam/beam/ask"
+	"github.com/photon-beam/beam/internal/askdata"
 	"github.com/photon-beam/beam/internal/engine"
 	msg "github.com/photon-beam/beam/internal/mcp/message"
 	"github.com/photon-beam/beam/internal/runlog"
@@ -26,7 +26,7 @@ type unaskedQuestions struct {
 	inChat bool
 	// leaves says which questions stay open without a word to the client, whose task has
 	// a status message; nil for none.
-	leaves func(*ask.Question) bool
+	leaves func(*askdata.Question) bool
 
 	mu          sync.Mutex // guards the following fields
 	open        map[uint64]struct{}

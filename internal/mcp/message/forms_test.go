@@ -4,8 +4,8 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/askdata"
 )
 
 // TestEveryKindHasAForm checks that every kind of event and of question has an MCP
@@ -21,13 +21,13 @@ func TestEveryKindHasAForm(t *testing.T) {
 			t.Errorf("eventForms has an entry for %q, which generators.Kinds does not list", kind)
 		}
 	}
-	for _, kind := range ask.Kinds() {
+	for _, kind := range askdata.Kinds() {
 		if askForms[kind] == nil {
 			t.Errorf("the question kind %q has no entry in askForms", kind)
 		}
 	}
 	for kind := range askForms {
-		if !slices.Contains(ask.Kinds(), kind) {
+		if !slices.Contains(askdata.Kinds(), kind) {
 			t.Errorf("askForms has an entry for %q, which ask.Kinds does not list", kind)
 		}
 	}

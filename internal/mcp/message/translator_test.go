@@ -12,6 +12,7 @@ import (
 
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/askdata"
 	"github.com/photon-beam/beam/internal/mcp/message"
 	"github.com/photon-beam/beam/internal/runlog"
 )
@@ -50,12 +51,12 @@ func TestAnUnknownKindIsSentAsJSON(t *testing.T) {
 	if err != nil || string(got) != want {
 		t.Errorf("%s, %v, want %s", got, err, want)
 	}
-	asked := runlog.NewEntry(runlog.KindAsked, runlog.Asked{Key: "k", Question: &ask.Question{Kind: "telepathy", Message: "Well?"}})
+	asked := runlog.NewEntry(runlog.KindAsked, runlog.Asked{Key: "k", Question: &askdata.Question{Kind: "telepathy", Message: "Well?"}})
 	got, err = tr.AskMessage(asked)
 	if err != nil || !strings.Contains(string(got), `"notifications/message"`) || !strings.Contains(string(got), `"telepathy"`) {
 		t.Errorf("%s, %v", got, err)
 	}
-	if r, _, err := tr.AskRequest(&runlog.Asked{Question: &ask.Question{Kind: "telepathy"}}, "r.1"); err == nil {
+	if r, _, err := tr.AskRequest(&runlog.Asked{Question: &askdata.Question{Kind: "telepathy"}}, "r.1"); err == nil {
 		t.Errorf("a question of an unknown kind is asked: %+v", r)
 	}
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/askdata"
 	"github.com/photon-beam/beam/internal/sampling"
 	"github.com/photon-beam/beam/web/internal/ui"
 )
@@ -147,10 +148,10 @@ func editBlocks(form url.Values, message int, blocks []ask.SampleBlock) (kept []
 		name := ui.BlockField(message, n)
 		text := lineFeeds(form.Get(name))
 		switch {
-		case !form.Has(name), b.Type == ask.BlockText && text == lineFeeds(b.Text):
+		case !form.Has(name), b.Type == askdata.BlockText && text == lineFeeds(b.Text):
 			kept = append(kept, b)
 			continue
-		case b.Type == ask.BlockText && strings.TrimSpace(text) != "":
+		case b.Type == askdata.BlockText && strings.TrimSpace(text) != "":
 			kept = append(kept, ask.TextBlock(text))
 		}
 		edited = true

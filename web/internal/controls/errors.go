@@ -6,8 +6,8 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/askdata"
 	"github.com/photon-beam/beam/internal/form"
 	"github.com/photon-beam/beam/internal/humanize"
 	"github.com/photon-beam/beam/internal/rule"
@@ -119,7 +119,7 @@ func (c *Control) numberNoun(e generators.FieldError) string {
 
 // nounOfFormat returns what to enter in a format, whose noun is "an email address".
 func (c *Control) nounOfFormat(noun string) string {
-	if label := c.noun(); c.LabelledBy == "" && !strings.Contains(label, "“") && c.Format != ask.FormatTime {
+	if label := c.noun(); c.LabelledBy == "" && !strings.Contains(label, "“") && c.Format != askdata.FormatTime {
 		return label
 	}
 	return noun

@@ -14,6 +14,8 @@ import (
 
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/askdata"
+	"github.com/photon-beam/beam/internal/asking"
 	"github.com/photon-beam/beam/internal/cleantext"
 	"github.com/photon-beam/beam/internal/humanize"
 	"github.com/photon-beam/beam/internal/llm"
@@ -102,7 +104,7 @@ func newSampleView(a *timeline.Ask, models *llm.Models, errs []generators.FieldE
 	if a.Sampling == nil {
 		return v
 	}
-	request := a.Sampling.Request(a.Question.Sample)
+	request := a.Sampling.Request(asking.SampleOf(a.Question))
 	offer := sampling.NewOffer(models, request, a.Sampling)
 	if offer == nil {
 		return v
@@ -115,7 +117,7 @@ func newSampleView(a *timeline.Ask, models *llm.Models, errs []generators.FieldE
 		v.approval.errors[e.Field()] = e.Sentence(approvalLabels[e.Field()])
 	}
 	if shown == nil {
-		shown = &Preview{Version: sampling.DescribeVersion(a.Question.Sample, request, offer.Choice.Model, offer.Body), Problem: offer.Problem, by: a.ChangedBy}
+		shown = &Preview{Version: sampling.DescribeVersion(asking.SampleOf(a.Question), request, offer.Choice.Model, offer.Body), Problem: offer.Problem, by: a.ChangedBy}
 	}
 	v.approval.preview = *shown
 	v.approval.preview.id, v.approval.preview.models = v.approval.prefix+"-preview", models
@@ -307,7 +309,7 @@ func (a *approvalView) otherBlocks() string {
 	blocks, _ := a.End.Result.Blocks()
 	var others []ask.SampleBlock
 	for _, b := range blocks {
-		if b.Type != ask.BlockText {
+		if b.Type != askdata.BlockText {
 			others = append(others, b)
 		}
 	}

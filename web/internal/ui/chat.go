@@ -6,8 +6,8 @@ import (
 
 	"github.com/a-h/templ"
 
-	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/askdata"
 	"github.com/photon-beam/beam/internal/engine"
 	"github.com/photon-beam/beam/internal/runlog"
 	"github.com/photon-beam/beam/web/internal/artifacts"
@@ -40,11 +40,11 @@ func chatPageReason(v *askView, c ChatQuestionOptions) string {
 		return "This is for " + v.For + ". Answer on Beam’s page, where you are signed in."
 	case c.TooLarge:
 		return "Answer on Beam’s page, which shows all of it."
-	case v.Question.Kind == ask.KindSecret:
+	case v.Question.Kind == askdata.KindSecret:
 		return "Passwords don’t pass through a chat. Enter it on Beam’s page."
-	case v.Question.Kind == ask.KindFile:
+	case v.Question.Kind == askdata.KindFile:
 		return "Files don’t pass through a chat. Choose them on Beam’s page."
-	case v.Question.Kind == ask.KindSample:
+	case v.Question.Kind == askdata.KindSample:
 		return "Decide on Beam’s page, which shows what the model would get."
 	case v.Question.UntilDone:
 		return "Open the address on Beam’s page, and say there when you are done."

@@ -5,6 +5,7 @@ import (
 
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/askdata"
 	"github.com/photon-beam/beam/internal/engine"
 	"github.com/photon-beam/beam/internal/mcp/runsource"
 	"github.com/photon-beam/beam/internal/runlog"
@@ -22,7 +23,7 @@ func (r *Runs) Describe(caller generators.Caller, info engine.Info, baseURL stri
 	photon, _ := r.Photons.Lookup(info.Photon)
 	return sse.JSONRPCRun{
 		ID: info.ID, PhotonName: info.Photon, Photon: photon, Source: r.source(caller, info, baseURL),
-		Excludes: func(q *ask.Question) string { return r.Engine.Excludes(caller, info.ID, q) },
+		Excludes: func(q *askdata.Question) string { return r.Engine.Excludes(caller, info.ID, q) },
 	}
 }
 

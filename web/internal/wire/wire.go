@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/photon-beam/beam/ask"
+	"github.com/photon-beam/beam/internal/askdata"
 	"github.com/photon-beam/beam/internal/mcp/message"
 	"github.com/photon-beam/beam/internal/recording"
 	"github.com/photon-beam/beam/internal/runlog"
@@ -107,7 +107,7 @@ const methodCall = "tools/call"
 func (v *View) addRequest(m *Message, e runlog.Entry) {
 	m.Kind, m.Method, m.ID = "request", methodOf(m.Message), runlog.AskID(v.id, e.Seq)
 	asked, err := runlog.Decode[runlog.Asked](e)
-	v.asks[e.Seq] = request{m.Method, e.Time, err != nil || asked.Question == nil || asked.Question.Kind == ask.KindSecret}
+	v.asks[e.Seq] = request{m.Method, e.Time, err != nil || asked.Question == nil || asked.Question.Kind == askdata.KindSecret}
 }
 
 // response returns an answer as the response to the question's request, wherever it was
@@ -131,8 +131,8 @@ func (v *View) response(e runlog.Entry) (Message, bool, error) {
 }
 
 // resultOf returns an answer as a client's result.
-func resultOf(asked request, a ask.Answer) any {
-	if a.Action == ask.Accept && len(a.Content) > 0 && asked.method != "elicitation/create" {
+func resultOf(asked request, a askdata.Answer) any {
+	if a.Action == askdata.Accept && len(a.Content) > 0 && asked.method != "elicitation/create" {
 		return a.Content
 	}
 	result := map[string]any{"action": a.Action}
