@@ -6,6 +6,7 @@ import (
 
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/askdata"
+	"github.com/photon-beam/beam/internal/driver"
 )
 
 // Into returns an item for [All] that stores the answer in *to.
@@ -21,7 +22,7 @@ type Item interface {
 type promptItem[T any] struct {
 	prompt *Prompt[T]
 	to     *T
-	call   *generators.Call
+	call   *driver.Call
 }
 
 func (i *promptItem[T]) promptError() error { return i.prompt.err }

@@ -167,7 +167,7 @@ func TestAnswerThenBreak(t *testing.T) {
 		got, err = ask.Text(yield, "k", "m")
 		return got, err
 	})
-	for e := range p.Run(t.Context(), json.RawMessage("{}")) {
+	for e := range driver.Prepare(t.Context(), p, json.RawMessage("{}")).All {
 		if c, ok := driver.CallOf(e); ok {
 			c.Settle(accepted(`{"k":"v"}`).Reply())
 			break
@@ -211,7 +211,7 @@ func TestMoreIsSetInAllButTheLastCall(t *testing.T) {
 		_, _ = ask.Text(yield, "alone", "m")
 		return 0, ask.All(yield, ask.ForText("only", "m").Into(&a))
 	})
-	for e, err := range p.Run(t.Context(), json.RawMessage("{}")) {
+	for e, err := range driver.Prepare(t.Context(), p, json.RawMessage("{}")).All {
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/askdata"
+	"github.com/photon-beam/beam/internal/call"
 )
 
 // The reasons why a question has no answer.
@@ -25,7 +26,7 @@ var (
 	// ErrTimeout: the question's timeout elapsed.
 	ErrTimeout = errors.New("the question was not answered in time")
 	// ErrUnsupported: nobody can be asked.
-	ErrUnsupported = errors.New("nobody can be asked here")
+	ErrUnsupported = call.ErrUnsupported
 	// ErrInvalid: the answers didn't fit the question, and it was asked too often.
 	ErrInvalid = errors.New("the answers did not fit the question")
 	// ErrStopped and ErrSuspended: the run ended before the answer came.

@@ -12,6 +12,7 @@ import (
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/askdata"
 	"github.com/photon-beam/beam/internal/asking"
+	"github.com/photon-beam/beam/internal/driver"
 )
 
 // A Driver runs photons without a log, with answers that the tests of this package
@@ -34,20 +35,20 @@ func (d Driver) Run(ctx context.Context, p *generators.Photon, args json.RawMess
 		return nil, err
 	}
 	ctx, cancel := context.WithCancel(ctx)
-	a := &driverRun{driver: d, ctx: ctx, queue: make(chan *generators.Call)}
+	a := &driverRun{driver: d, ctx: ctx, queue: make(chan *driver.Call)}
 	defer a.workers.Wait()
 	defer close(a.queue)
 	defer cancel()
-	for e, err := range p.Run(ctx, args) {
+	for e, err := range driver.Prepare(ctx, p, args).All {
 		if err != nil {
 			return nil, err
 		}
 		switch e := e.(type) {
 		case *generators.Result:
 			return e.Value, nil
-		case *generators.Call:
+		case *driver.Call:
 			a.dispatch(e)
-		default:
+		case generators.Event:
 			if d.Events != nil {
 				d.Events(e)
 			}
@@ -61,13 +62,13 @@ type driverRun struct {
 	driver  Driver
 	ctx     context.Context
 	open    atomic.Int64
-	queue   chan *generators.Call // to an idle worker
+	queue   chan *driver.Call // to an idle worker
 	workers sync.WaitGroup
 }
 
 // dispatch hands a question to a worker, which it starts if none is idle. It
 // ignores steps, which the photon runs itself.
-func (a *driverRun) dispatch(c *generators.Call) {
+func (a *driverRun) dispatch(c *driver.Call) {
 	q, ok := askdata.Of(c)
 	if !ok {
 		return
@@ -75,7 +76,7 @@ func (a *driverRun) dispatch(c *generators.Call) {
 	n := int(a.open.Add(1))
 	if err := a.driver.Policy.Admit(q, n-1, n-1); err != nil {
 		a.open.Add(-1)
-		c.Settle(generators.Reply{Err: err})
+		c.Settle(driver.Reply{Err: err})
 		return
 	}
 	select {
@@ -91,7 +92,7 @@ func (a *driverRun) dispatch(c *generators.Call) {
 
 // answerCall settles a question with its answer. It leaves the question open if the
 // run was stopped: ending the run settles it with the reason.
-func (a *driverRun) answerCall(c *generators.Call) {
+func (a *driverRun) answerCall(c *driver.Call) {
 	q, _ := askdata.Of(c)
 	r := a.driver.askProvider(a.ctx, c.Key, q)
 	a.open.Add(-1)
@@ -100,7 +101,7 @@ func (a *driverRun) answerCall(c *generators.Call) {
 	}
 }
 
-func (d Driver) askProvider(ctx context.Context, key string, q *askdata.Question) generators.Reply {
+func (d Driver) askProvider(ctx context.Context, key string, q *askdata.Question) driver.Reply {
 	if timeout := d.Policy.TimeoutOf(q); timeout > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeoutCause(ctx, timeout, ask.ErrTimeout)
@@ -118,7 +119,7 @@ func (d Driver) askProvider(ctx context.Context, key string, q *askdata.Question
 		if errors.Is(context.Cause(ctx), ask.ErrTimeout) {
 			err = ask.ErrTimeout
 		}
-		return generators.Reply{Err: err}
+		return driver.Reply{Err: err}
 	}
 	r := answer.Reply()
 	r.Open = d.Open

@@ -7,7 +7,6 @@ import (
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/beamtest"
 	"github.com/photon-beam/beam/generators"
-	"github.com/photon-beam/beam/internal/askdata"
 )
 
 // A model may use the photon's tools: the photon runs them and continues the conversation.
@@ -44,9 +43,9 @@ func ExampleSample() {
 			}
 			request.Messages = append(request.Messages, result.Message())
 			for _, b := range blocks {
-				if b.Type == askdata.BlockToolUse && b.Name == "zoom" {
+				if b.Type == "tool_use" && b.Name == "zoom" {
 					request.Messages = append(request.Messages, ask.FromUser(ask.SampleBlock{
-						Type: askdata.BlockToolResult, ToolUseID: b.ID, Content: json.RawMessage(`[{"type":"text","text":"` + zoom(b.Input) + `"}]`),
+						Type: "tool_result", ToolUseID: b.ID, Content: json.RawMessage(`[{"type":"text","text":"` + zoom(b.Input) + `"}]`),
 					}))
 				}
 			}
@@ -75,11 +74,11 @@ func ExampleSampleMessage() {
 		}
 		for _, b := range blocks {
 			switch b.Type {
-			case askdata.BlockText:
+			case "text":
 				fmt.Println("text:", b.Text)
-			case askdata.BlockImage, askdata.BlockAudio:
+			case "image", "audio":
 				fmt.Println(b.MIMEType, len(b.Data), "bytes")
-			case askdata.BlockToolResult:
+			case "tool_result":
 				fmt.Println("failed:", b.IsError)
 			}
 		}

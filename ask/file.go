@@ -8,6 +8,7 @@ import (
 
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/askdata"
+	"github.com/photon-beam/beam/internal/driver"
 )
 
 // defaultMaxSize is the maximum size of a file, in bytes, unless [MaxSize] sets
@@ -80,7 +81,7 @@ func ForFiles(key, message string, opts ...Option) *Prompt[[]Handle] {
 		File: &askdata.FileRules{MaxSize: defaultMaxSize, Min: 1, Max: 1},
 	}}
 	p.err = p.applyOptions(opts)
-	p.decode = func(r generators.Reply) ([]Handle, error) {
+	p.decode = func(r driver.Reply) ([]Handle, error) {
 		var refs []askdata.FileRef
 		if len(r.Value) == 0 { // no file was required
 			return nil, nil

@@ -11,6 +11,7 @@ import (
 
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/askdata"
+	"github.com/photon-beam/beam/internal/driver"
 )
 
 // Form asks for all fields of T, a flat struct, at once; see
@@ -23,7 +24,7 @@ func Form[T any](yield generators.Yield, key, message string, opts ...Option) (T
 // ForForm returns the prompt of [Form].
 func ForForm[T any](key, message string, opts ...Option) *Prompt[T] {
 	p := &Prompt[T]{key: key, question: &askdata.Question{Kind: askdata.KindForm, Message: message}}
-	p.decode = func(r generators.Reply) (T, error) { return decodeAs[T](r.Value) }
+	p.decode = func(r driver.Reply) (T, error) { return decodeAs[T](r.Value) }
 	form, err := formFor(reflect.TypeFor[T](), generators.SchemaFor[T])
 	if err != nil {
 		p.err = fmt.Errorf("ask %q: %w", key, err)
@@ -91,6 +92,6 @@ func forFields(key, message string, fields askdata.Fields, opts []Option) *Promp
 	p := &Prompt[json.RawMessage]{key: key, question: &askdata.Question{Kind: askdata.KindForm, Message: message}}
 	p.question.Fields = slices.Clone(fields) // options change the copy
 	p.err = p.applyOptions(opts)
-	p.decode = func(r generators.Reply) (json.RawMessage, error) { return r.Value, nil }
+	p.decode = func(r driver.Reply) (json.RawMessage, error) { return r.Value, nil }
 	return p
 }

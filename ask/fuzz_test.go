@@ -23,12 +23,12 @@ func FuzzReply(f *testing.F) {
 			got, err = ask.Text(yield, "k", "m")
 			return 0, nil
 		})
-		for e, runErr := range p.Run(t.Context(), json.RawMessage("{}")) {
+		for e, runErr := range driver.Prepare(t.Context(), p, json.RawMessage("{}")).All {
 			if runErr != nil {
 				t.Fatalf("%q: %v", reply, runErr)
 			}
 			if c, ok := driver.CallOf(e); ok {
-				c.Settle(generators.Reply{Value: json.RawMessage(reply)})
+				c.Settle(driver.Reply{Value: json.RawMessage(reply)})
 			}
 		}
 		var want map[string]any

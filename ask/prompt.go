@@ -7,6 +7,8 @@ import (
 
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/askdata"
+	"github.com/photon-beam/beam/internal/call"
+	"github.com/photon-beam/beam/internal/driver"
 	"github.com/photon-beam/beam/internal/rawjson"
 )
 
@@ -16,7 +18,7 @@ import (
 type Prompt[T any] struct {
 	key      string
 	question *askdata.Question
-	decode   func(generators.Reply) (T, error)
+	decode   func(driver.Reply) (T, error)
 	err      error // why the question is invalid
 }
 
@@ -32,23 +34,24 @@ func (p *Prompt[T]) Ask(yield generators.Yield) (T, error) {
 }
 
 // yieldCall yields the call without waiting for its reply.
-func (p *Prompt[T]) yieldCall(yield generators.Yield, more bool) (*generators.Call, error) {
+func (p *Prompt[T]) yieldCall(yield generators.Yield, more bool) (*driver.Call, error) {
 	if p.err != nil {
 		return nil, p.err
 	}
-	c := generators.NewCall(string(p.question.Kind), p.key, p.question)
+	c := call.New(string(p.question.Kind), p.key, p.question)
 	c.More = more
-	yield(c) // if yield returns false, the reply has the reason
+	yield(driver.NewEvent(c)) // if yield returns false, the reply has the reason
 	return c, nil
 }
 
 // decodeReply returns the answer of a call, unless it could not be yielded.
-func (p *Prompt[T]) decodeReply(c *generators.Call, err error) (T, error) {
-	r := generators.Reply{Err: err}
+func (p *Prompt[T]) decodeReply(c *driver.Call, err error) (T, error) {
+	r := driver.Reply{Err: err}
 	if err == nil {
 		r = c.Wait()
 	}
-	p.storeAnsweredBy(r.By)
+	by, _ := r.By.(*generators.Caller)
+	p.storeAnsweredBy(by)
 	if r.Err != nil {
 		var zero T
 		return zero, r.Err
@@ -74,7 +77,7 @@ func newPrompt[T any](key, message string, kind askdata.Kind, choices []Choice, 
 	q := &askdata.Question{Kind: kind, Message: message, Fields: askdata.Fields{f}}
 	p := &Prompt[T]{key: key, question: q}
 	p.err = p.applyOptions(opts)
-	p.decode = func(r generators.Reply) (v T, err error) {
+	p.decode = func(r driver.Reply) (v T, err error) {
 		raw, err := askdata.Property(r.Value, key)
 		if err != nil || raw == nil {
 			return v, err

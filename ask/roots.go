@@ -3,6 +3,7 @@ package ask
 import (
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/askdata"
+	"github.com/photon-beam/beam/internal/driver"
 )
 
 // A Root is a folder or file that a tool may work in (MCP 2025-11-25, Client
@@ -28,7 +29,7 @@ func ForRoots(key string, opts ...Option) *Prompt[[]Root] {
 		}},
 	}}
 	p.err = p.applyOptions(opts)
-	p.decode = func(r generators.Reply) ([]Root, error) {
+	p.decode = func(r driver.Reply) ([]Root, error) {
 		list, err := decodeAs[listRootsResult](r.Value)
 		return list.Roots, err
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/askdata"
+	"github.com/photon-beam/beam/internal/driver"
 	"github.com/photon-beam/beam/internal/humanize"
 	"github.com/photon-beam/beam/internal/rawjson"
 )
@@ -85,7 +86,7 @@ func ForSample(key string, request SampleRequest, opts ...Option) *Prompt[Sample
 			p.err = fmt.Errorf("ask %q: %w", key, err)
 		}
 	}
-	p.decode = func(r generators.Reply) (SampleResult, error) { return decodeAs[SampleResult](r.Value) }
+	p.decode = func(r driver.Reply) (SampleResult, error) { return decodeAs[SampleResult](r.Value) }
 	return p
 }
 

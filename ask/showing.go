@@ -5,6 +5,7 @@ import (
 
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/askdata"
+	"github.com/photon-beam/beam/internal/driver"
 )
 
 // maxEvidence is the maximum size of the artifacts that a question shows, in bytes
@@ -48,11 +49,11 @@ func copyArtifact(e generators.Event) (*generators.Artifact, error) {
 	if !ok || a == nil {
 		return nil, fmt.Errorf("ask.Showing: shows artifacts, not a %T", e)
 	}
-	kind, raw, err := generators.Encode(a)
+	kind, raw, err := driver.Encode(a)
 	if err != nil {
 		return nil, fmt.Errorf("ask.Showing: %w", err)
 	}
-	decoded, err := generators.Decode(kind, raw)
+	decoded, err := driver.Decode(kind, raw)
 	if err != nil {
 		return nil, fmt.Errorf("ask.Showing: %w", err)
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/askdata"
+	"github.com/photon-beam/beam/internal/driver"
 )
 
 // The functions that return prompts are separate from those that ask so that the
@@ -159,6 +160,6 @@ func ForURL(key, message, address string, opts ...Option) *Prompt[bool] {
 	case u.Scheme != "https" && u.Scheme != "http" || u.Host == "":
 		p.err = fmt.Errorf("ask %q: %q is not an http or https address", key, address)
 	}
-	p.decode = func(generators.Reply) (bool, error) { return true, nil }
+	p.decode = func(driver.Reply) (bool, error) { return true, nil }
 	return p
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/askdata"
 	"github.com/photon-beam/beam/internal/asking"
+	"github.com/photon-beam/beam/internal/driver"
 	"github.com/photon-beam/beam/internal/engine"
 )
 
@@ -99,16 +100,16 @@ func formatTime(q *askdata.Question, at time.Time) string {
 }
 
 // reply returns the reply to a question for which Script.lookup returned the response.
-func (r Response) reply(q *askdata.Question) generators.Reply {
+func (r Response) reply(q *askdata.Question) driver.Reply {
 	if err := (asking.Policy{}).Admit(q, 0, 0); err != nil {
-		return generators.Reply{Err: err}
+		return driver.Reply{Err: err}
 	}
 	if r.err != nil {
-		return generators.Reply{Err: r.err}
+		return driver.Reply{Err: r.err}
 	}
 	checked, err := q.Check(r.answer.Answer)
 	if err != nil {
-		return generators.Reply{Err: err}
+		return driver.Reply{Err: err}
 	}
 	contents := make(map[string][]byte)
 	for i := range checked.Files {

@@ -311,7 +311,7 @@ func TestFaults(t *testing.T) {
 // The context of a run can be the test's own.
 func TestRunContext(t *testing.T) {
 	stopped := errors.New("enough")
-	ctx, stop := context.WithCancelCause(generators.WithRoot(t.Context(), "/srv"))
+	ctx, stop := context.WithCancelCause(beamtest.WithRoot(t.Context(), "/srv"))
 	p := newPhoton(func(ctx context.Context, yield generators.Yield) (any, error) {
 		root, _ := generators.Root(ctx)
 		yield(generators.Status(root))

@@ -1,6 +1,7 @@
 package beamtest
 
 import (
+	"context"
 	"fmt"
 	"maps"
 	"slices"
@@ -10,6 +11,7 @@ import (
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/askdata"
 	"github.com/photon-beam/beam/internal/audience"
+	"github.com/photon-beam/beam/internal/driver"
 )
 
 // A Script has a response to each question, by the question's key. A key that a photon
@@ -188,3 +190,13 @@ func exampleValue(f askdata.Field) string {
 	}
 	return fmt.Sprintf("%q", text)
 }
+
+// WithCaller returns a context for [RunContext] in which a caller starts the run; see
+// [generators.CallerOf].
+func WithCaller(ctx context.Context, c generators.Caller) context.Context {
+	return driver.WithCaller(ctx, c)
+}
+
+// WithRoot returns a context for [RunContext], or for the context of a test, in which photons
+// may read the folder dir; see [generators.Root].
+func WithRoot(ctx context.Context, dir string) context.Context { return driver.WithRoot(ctx, dir) }

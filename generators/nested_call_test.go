@@ -65,7 +65,7 @@ func TestCallsInsideStepsAreRefused(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			events, _, err := drive(t.Context(), photon(tt.run), func(*generators.Call) generators.Reply { return valueReply(`"yes"`) })
+			events, _, err := drive(t.Context(), photon(tt.run), func(*driver.Call) driver.Reply { return valueReply(`"yes"`) })
 			if err == nil || !strings.HasPrefix(err.Error(), tt.want) {
 				t.Errorf("the run ended with %v, want %s …", err, tt.want)
 			}
@@ -88,7 +88,7 @@ func TestCallsInsideStepsOfChannelsAreRefused(t *testing.T) {
 			return 1, err
 		})
 	}, nil)
-	_, _, err := drive(t.Context(), p, func(*generators.Call) generators.Reply { return valueReply(`"yes"`) })
+	_, _, err := drive(t.Context(), p, func(*driver.Call) driver.Reply { return valueReply(`"yes"`) })
 	if err == nil || !strings.HasPrefix(err.Error(), `the tool asked "sure" inside the step "deploy"`) {
 		t.Errorf("the run ended with %v", err)
 	}
@@ -108,7 +108,7 @@ func TestCallsBesideStepsAreAllowed(t *testing.T) {
 			close(began)
 			return <-answered, nil
 		})
-	}), func(*generators.Call) generators.Reply { return valueReply(`Ada`) })
+	}), func(*driver.Call) driver.Reply { return valueReply(`Ada`) })
 	if err != nil || result != `"Ada!"` {
 		t.Errorf("got %s, %v", result, err)
 	}

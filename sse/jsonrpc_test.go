@@ -11,6 +11,7 @@ import (
 
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/askdata"
+	"github.com/photon-beam/beam/internal/driver"
 	"github.com/photon-beam/beam/internal/runlog"
 	"github.com/photon-beam/beam/sse"
 )
@@ -77,7 +78,7 @@ func transcriptEntries(t *testing.T) []runlog.Entry {
 	t.Helper()
 	var entries []runlog.Entry
 	event := func(e generators.Event) {
-		kind, data, err := generators.Encode(e)
+		kind, data, err := driver.Encode(e)
 		if err != nil {
 			t.Fatal(err)
 		}

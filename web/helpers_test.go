@@ -16,6 +16,7 @@ import (
 	"github.com/photon-beam/beam/generators/shipped"
 	"github.com/photon-beam/beam/internal/asking"
 	"github.com/photon-beam/beam/internal/engine"
+	"github.com/photon-beam/beam/internal/registry"
 	"github.com/photon-beam/beam/internal/runlog"
 	"github.com/photon-beam/beam/internal/runlog/blob"
 	"github.com/photon-beam/beam/web"
@@ -56,7 +57,7 @@ func newSiteWith(t testing.TB, configure func(*web.Config), photons ...*generato
 
 func newConfiguredSite(t testing.TB, runs runlog.Log, limits engine.Limits, configure func(*web.Config), photons ...*generators.Photon) *site {
 	t.Helper()
-	registry, err := generators.NewRegistry(append(shipped.Photons(), photons...)...)
+	registry, err := registry.NewRegistry(append(shipped.Photons(), photons...)...)
 	if err != nil {
 		t.Fatal(err)
 	}

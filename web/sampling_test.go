@@ -15,11 +15,11 @@ import (
 	"testing"
 
 	"github.com/photon-beam/beam/ask"
-	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/generators/shipped"
 	"github.com/photon-beam/beam/internal/asking"
 	"github.com/photon-beam/beam/internal/engine"
 	"github.com/photon-beam/beam/internal/llm/llmtest"
+	"github.com/photon-beam/beam/internal/registry"
 	"github.com/photon-beam/beam/internal/runlog"
 	"github.com/photon-beam/beam/internal/runlog/blob"
 	"github.com/photon-beam/beam/internal/sampling"
@@ -33,7 +33,7 @@ import (
 func newModelSite(t *testing.T, handle func(*llmtest.Call)) (*site, *llmtest.Server) {
 	t.Helper()
 	server := llmtest.New(t, handle)
-	registry, err := generators.NewRegistry(append(shipped.Photons(), nonFormPhotons...)...)
+	registry, err := registry.NewRegistry(append(shipped.Photons(), nonFormPhotons...)...)
 	if err != nil {
 		t.Fatal(err)
 	}

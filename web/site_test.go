@@ -12,6 +12,7 @@ import (
 	"github.com/photon-beam/beam/internal/asking"
 	"github.com/photon-beam/beam/internal/engine"
 	"github.com/photon-beam/beam/internal/links"
+	"github.com/photon-beam/beam/internal/registry"
 	"github.com/photon-beam/beam/internal/runlog"
 	"github.com/photon-beam/beam/web"
 	"github.com/photon-beam/beam/web/identity"
@@ -27,7 +28,7 @@ func newSiteAt(t *testing.T, token, url string) *site {
 	if err != nil {
 		t.Fatal(err)
 	}
-	registry, err := generators.NewRegistry(shipped.Photons()...)
+	registry, err := registry.NewRegistry(shipped.Photons()...)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/askdata"
+	"github.com/photon-beam/beam/internal/driver"
 	"github.com/photon-beam/beam/internal/engine"
 	"github.com/photon-beam/beam/internal/llm/llmtest"
 	"github.com/photon-beam/beam/internal/runlog"
@@ -139,7 +140,7 @@ func TestTerminalClientApproves(t *testing.T) {
 		t.Errorf("an older version: %v", err)
 	}
 	var invalid *generators.InvalidError
-	if err := remote.Approve(t.Context(), q.ID, sampling.Decision{}); !errors.As(err, &invalid) || invalid.Fields[0].Field() != "call" {
+	if err := remote.Approve(t.Context(), q.ID, sampling.Decision{}); !errors.As(err, &invalid) || driver.FieldOf(invalid.Fields[0]) != "call" {
 		t.Errorf("no version: %v", err)
 	}
 	if n := len(server.Requests()); n != 1 {

@@ -19,6 +19,7 @@ import (
 	"github.com/photon-beam/beam/internal/asking"
 	"github.com/photon-beam/beam/internal/budget"
 	"github.com/photon-beam/beam/internal/engine"
+	"github.com/photon-beam/beam/internal/registry"
 	"github.com/photon-beam/beam/internal/runlog"
 	"github.com/photon-beam/beam/internal/runlog/blob"
 	"github.com/photon-beam/beam/web"
@@ -41,7 +42,7 @@ type testServer struct {
 // newTestServer serves on a listener; dial connects to it.
 func newTestServer(t testing.TB, l net.Listener, dial func() (net.Conn, error)) *testServer {
 	t.Helper()
-	registry, err := generators.NewRegistry(append(shipped.Photons(), chattyPhoton, largeArtifactPhoton)...)
+	registry, err := registry.NewRegistry(append(shipped.Photons(), chattyPhoton, largeArtifactPhoton)...)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -71,7 +71,7 @@ func TestContracts(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, c := range conversations() {
-		o := beamtest.RunContext(generators.WithRoot(t.Context(), folder), t, c.photon, c.args, c.script)
+		o := beamtest.RunContext(beamtest.WithRoot(t.Context(), folder), t, c.photon, c.args, c.script)
 		if o.Err != nil {
 			t.Errorf("%s: %v", c.photon.Name(), o.Err)
 		}

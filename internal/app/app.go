@@ -31,6 +31,7 @@ import (
 	"github.com/photon-beam/beam/internal/metrics"
 	"github.com/photon-beam/beam/internal/oauth"
 	"github.com/photon-beam/beam/internal/programdigest"
+	"github.com/photon-beam/beam/internal/registry"
 	"github.com/photon-beam/beam/internal/runs"
 	"github.com/photon-beam/beam/internal/sampling"
 	"github.com/photon-beam/beam/internal/store"
@@ -47,7 +48,7 @@ type Config struct {
 	Program string     // the name of the command, if it has the command open; empty for another program
 	Command string     // how a shell starts that command; empty for its name
 	Site    links.Site // where browsers reach the pages
-	Photons *generators.Registry
+	Photons *registry.Registry
 	Offers  func(name string) bool // which of Photons are listed and may be started; nil for all
 	Folder  *datafolder.Folder
 
@@ -91,7 +92,7 @@ type Config struct {
 
 // An App is a running Beam: the engine and its surfaces.
 type App struct {
-	photons   *generators.Registry
+	photons   *registry.Registry
 	folder    *datafolder.Folder
 	store     *datafolder.Store // nil until it is open
 	keys      identity.Keys

@@ -8,6 +8,7 @@ import (
 	"unicode"
 
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/driver"
 	"github.com/photon-beam/beam/internal/rule"
 )
 
@@ -80,16 +81,16 @@ func (r *FileRules) checkFiles(refs []FileRef) error {
 	case n < r.Min && r.Max == 1:
 		return invalidError(generators.FieldError{Path: "/file", Message: "is required: choose a file", Rule: rule.Required})
 	case n < r.Min:
-		return invalidError(generators.At("file", fmt.Sprintf("must be at least %d files; there are %d", r.Min, n)))
+		return invalidError(driver.At("file", fmt.Sprintf("must be at least %d files; there are %d", r.Min, n)))
 	case n > r.Max:
-		return invalidError(generators.At("file", fmt.Sprintf("must be at most %d; there are %d", r.Max, n)))
+		return invalidError(driver.At("file", fmt.Sprintf("must be at most %d; there are %d", r.Max, n)))
 	}
 	for _, f := range refs {
 		if err := r.accepts(f.Name, f.MediaType); err != nil {
-			return invalidError(generators.At("file", err.Error()))
+			return invalidError(driver.At("file", err.Error()))
 		}
 		if f.Size > r.MaxSize {
-			return invalidError(generators.At("file", fmt.Sprintf("%s has %d bytes; at most %d are accepted", f.Name, f.Size, r.MaxSize)))
+			return invalidError(driver.At("file", fmt.Sprintf("%s has %d bytes; at most %d are accepted", f.Name, f.Size, r.MaxSize)))
 		}
 	}
 	return nil

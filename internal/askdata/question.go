@@ -8,6 +8,7 @@ import (
 	"fmt"
 
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/driver"
 )
 
 // A Question is a photon's question in a form that a log can record and any
@@ -59,7 +60,7 @@ type Question struct {
 const MaxAtOnce = 100
 
 // Of returns the question that a call asks. It reports false for a step.
-func Of(c *generators.Call) (*Question, bool) {
+func Of(c *driver.Call) (*Question, bool) {
 	q, ok := c.Question.(*Question)
 	return q, ok && q != nil
 }
@@ -119,7 +120,7 @@ func (q *Question) Check(a Answer) (Answer, error) {
 		}
 		return checkFieldsAnswer(q, a)
 	}
-	return a, invalidError(generators.At("action", fmt.Sprintf("must be accept, decline or cancel, not %q", a.Action)))
+	return a, invalidError(driver.At("action", fmt.Sprintf("must be accept, decline or cancel, not %q", a.Action)))
 }
 
 // Refusal returns why a question may not be asked, or "". Forms that ask for secrets may be
@@ -135,18 +136,18 @@ func (q *Question) Refusal(allowSecrets bool) string {
 }
 
 // Reply returns the reply that settles the call with this answer.
-func (a Answer) Reply() generators.Reply {
+func (a Answer) Reply() driver.Reply {
 	switch a.Action {
 	case Accept:
 		if a.Files != nil {
 			raw, err := json.Marshal(a.Files)
-			return generators.Reply{Value: raw, Err: err}
+			return driver.Reply{Value: raw, Err: err}
 		}
-		return generators.Reply{Value: a.Content}
+		return driver.Reply{Value: a.Content}
 	case Decline:
-		return generators.Reply{Err: ErrDeclined}
+		return driver.Reply{Err: ErrDeclined}
 	default:
-		return generators.Reply{Err: ErrCancelled}
+		return driver.Reply{Err: ErrCancelled}
 	}
 }
 

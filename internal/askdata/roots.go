@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/driver"
 	"github.com/photon-beam/beam/internal/humanize"
 	"github.com/photon-beam/beam/internal/rawjson"
 	"github.com/photon-beam/beam/internal/rule"
@@ -53,7 +54,7 @@ func (q *Question) checkRoots(content json.RawMessage) (json.RawMessage, error) 
 	case rawjson.TypeName(listed) == rawjson.ListType:
 		list, err = parseRootList(listed)
 	default:
-		err = invalidError(generators.At(RootsField, fmt.Sprintf("must be a list, not %s", rawjson.TypeName(listed))))
+		err = invalidError(driver.At(RootsField, fmt.Sprintf("must be a list, not %s", rawjson.TypeName(listed))))
 	}
 	if err != nil {
 		return nil, err
@@ -65,7 +66,7 @@ func (q *Question) checkRoots(content json.RawMessage) (json.RawMessage, error) 
 func parseRootList(raw json.RawMessage) (listRootsResult, error) {
 	list := listRootsResult{Roots: []Root{}}
 	if json.Unmarshal(raw, &list.Roots) != nil {
-		return list, invalidError(generators.At(RootsField, "must be a list of objects with a uri and an optional name"))
+		return list, invalidError(driver.At(RootsField, "must be a list of objects with a uri and an optional name"))
 	}
 	return list, list.validate(func(i int) string { return fmt.Sprintf("%s/%d", RootsField, i) })
 }
@@ -109,7 +110,7 @@ func fileURI(path string) string {
 // index.
 func (l listRootsResult) validate(at func(int) string) error {
 	if len(l.Roots) > maxRoots {
-		return invalidError(generators.At(RootsField, fmt.Sprintf("must be at most %d; there are %d", maxRoots, len(l.Roots))))
+		return invalidError(driver.At(RootsField, fmt.Sprintf("must be at most %d; there are %d", maxRoots, len(l.Roots))))
 	}
 	var errs []generators.FieldError
 	for i, r := range l.Roots {

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"strconv"
 
-	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/driver"
 	"github.com/photon-beam/beam/internal/rawjson"
 	"github.com/photon-beam/beam/internal/rule"
 )
@@ -54,7 +54,7 @@ func (q *Question) checkSample(content json.RawMessage) (json.RawMessage, error)
 		return nil, notObjectError(content)
 	}
 	if len(content) > MaxSampleSize {
-		return nil, invalidError(generators.At("content", fmt.Sprintf("must be at most %d bytes; this is %d", MaxSampleSize, len(content))))
+		return nil, invalidError(driver.At("content", fmt.Sprintf("must be at most %d bytes; this is %d", MaxSampleSize, len(content))))
 	}
 	content = bytes.ToValidUTF8(content, []byte("\ufffd"))
 	blocks, err := Property(content, "content")

@@ -13,6 +13,7 @@ import (
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/askdata"
 	"github.com/photon-beam/beam/internal/audit"
+	"github.com/photon-beam/beam/internal/driver"
 	"github.com/photon-beam/beam/internal/engine/journal"
 	"github.com/photon-beam/beam/internal/runlog"
 	"github.com/photon-beam/beam/internal/runstate"
@@ -200,25 +201,25 @@ func (x questions) Withdraw(ctx context.Context, caller generators.Caller, askID
 
 // withdrawnReply returns the generator's reply for a withdrawn question, both live
 // and in a replay.
-func withdrawnReply(w runlog.Withdrawn) generators.Reply {
+func withdrawnReply(w runlog.Withdrawn) driver.Reply {
 	e := &unansweredError{askSeq: w.AskSeq, detail: w.Error}
 	switch w.Reason {
 	case runlog.Expired:
 		e.error = ask.ErrTimeout
-		return generators.Reply{Err: e}
+		return driver.Reply{Err: e}
 	case runlog.Unsupported:
 		e.error = ask.ErrUnsupported
 	case runlog.Invalid:
 		e.error = ask.ErrInvalid
 	case runlog.TakenBack:
-		return generators.Reply{Err: fmt.Errorf("%w: %s", generators.ErrWithdrawn, w.Error)}
+		return driver.Reply{Err: fmt.Errorf("%w: %s", driver.ErrWithdrawn, w.Error)}
 	default:
-		return generators.Reply{Err: generators.ErrStopped}
+		return driver.Reply{Err: generators.ErrStopped}
 	}
 	if w.Error != "" {
 		e.error = fmt.Errorf("%w: %s", e.error, w.Error)
 	}
-	return generators.Reply{Err: e}
+	return driver.Reply{Err: e}
 }
 
 // Upload stores a file for an open file question and returns its digest, for an
@@ -231,7 +232,7 @@ func (x questions) Upload(ctx context.Context, caller generators.Caller, askID s
 		return "", 0, err
 	}
 	if open.Question.File == nil {
-		return "", 0, &generators.InvalidError{Fields: []generators.FieldError{generators.At("file", "this question does not ask for a file")}}
+		return "", 0, &generators.InvalidError{Fields: []generators.FieldError{driver.At("file", "this question does not ask for a file")}}
 	}
 	release, err := x.uploads.Acquire(caller.ID)
 	if err != nil {
@@ -251,7 +252,7 @@ func (x questions) Upload(ctx context.Context, caller generators.Caller, askID s
 	if size > limit {
 		x.DiscardUpload(open.Run, digest, size)
 		err = &generators.InvalidError{Fields: []generators.FieldError{
-			generators.At("file", fmt.Sprintf("must be at most %d bytes; this file is larger", limit))}}
+			driver.At("file", fmt.Sprintf("must be at most %d bytes; this file is larger", limit))}}
 	}
 	return digest, size, err
 }

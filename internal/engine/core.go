@@ -15,6 +15,7 @@ import (
 	"github.com/photon-beam/beam/internal/audit"
 	"github.com/photon-beam/beam/internal/budget"
 	"github.com/photon-beam/beam/internal/callers"
+	"github.com/photon-beam/beam/internal/driver"
 	"github.com/photon-beam/beam/internal/engine/evict"
 	"github.com/photon-beam/beam/internal/engine/exclusive"
 	"github.com/photon-beam/beam/internal/engine/files"
@@ -24,6 +25,7 @@ import (
 	"github.com/photon-beam/beam/internal/engine/schedule"
 	"github.com/photon-beam/beam/internal/engine/watch"
 	"github.com/photon-beam/beam/internal/recording"
+	"github.com/photon-beam/beam/internal/registry"
 	"github.com/photon-beam/beam/internal/runlist"
 	"github.com/photon-beam/beam/internal/runlog"
 )
@@ -32,7 +34,7 @@ import (
 // decides about runs, and who is told of their changes. Its methods may be called from several
 // goroutines.
 type core struct {
-	photons    *generators.Registry
+	photons    *registry.Registry
 	log        runlog.Log
 	rows       runlist.Rows
 	files      *files.Files
@@ -98,7 +100,7 @@ func newCore(o Options) *core {
 		c.logger = slog.New(slog.DiscardHandler)
 	}
 	if o.Root != "" {
-		c.generatorCtx = generators.WithRoot(c.generatorCtx, o.Root)
+		c.generatorCtx = driver.WithRoot(c.generatorCtx, o.Root)
 	}
 	var recordings recording.Store // none, if nothing is to be on disk
 	if !o.Ephemeral {

@@ -11,6 +11,7 @@ import (
 	"github.com/photon-beam/beam/internal/budget"
 	"github.com/photon-beam/beam/internal/engine"
 	"github.com/photon-beam/beam/internal/programtest"
+	"github.com/photon-beam/beam/internal/registry"
 	"github.com/photon-beam/beam/internal/runlog"
 	"github.com/photon-beam/beam/internal/runlog/blob"
 )
@@ -37,7 +38,7 @@ var newTestLog = func() runlog.Log { return runlog.NewMemory() }
 
 func testOptions(t testing.TB, photons ...*generators.Photon) engine.Options {
 	t.Helper()
-	registry, err := generators.NewRegistry(photons...)
+	registry, err := registry.NewRegistry(photons...)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -108,7 +108,7 @@ func TestSecretsAreMaskedAtTheEnd(t *testing.T) {
 			return "", fmt.Errorf("without %s: %w", secret, err)
 		},
 		"takes back": func(yield generators.Yield, secret string) (string, error) {
-			asked, done := make(chan *generators.Call, 1), make(chan error)
+			asked, done := make(chan *driver.Call, 1), make(chan error)
 			generators.Go(yield, func(_ context.Context, yield generators.Yield) {
 				_, err := ask.Text(func(e generators.Event) bool {
 					more := yield(e)

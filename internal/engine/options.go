@@ -12,6 +12,7 @@ import (
 	"github.com/photon-beam/beam/internal/asking"
 	"github.com/photon-beam/beam/internal/audit"
 	"github.com/photon-beam/beam/internal/budget"
+	"github.com/photon-beam/beam/internal/registry"
 	"github.com/photon-beam/beam/internal/runlist"
 	"github.com/photon-beam/beam/internal/runlog"
 	"github.com/photon-beam/beam/internal/runlog/blob"
@@ -19,7 +20,7 @@ import (
 
 // Options configure an engine. Photons, Log and Blobs are required.
 type Options struct {
-	Photons *generators.Registry
+	Photons *registry.Registry
 	// AllowAll starts photons for all callers, as [generators.Photon.Run] does.
 	AllowAll bool
 	// Offers reports whether the photon of that name is listed and may be started; nil

@@ -9,6 +9,7 @@ import (
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/askdata"
 	"github.com/photon-beam/beam/internal/audience"
+	"github.com/photon-beam/beam/internal/driver"
 	"github.com/photon-beam/beam/internal/rawjson"
 	"github.com/photon-beam/beam/internal/runlist"
 	"github.com/photon-beam/beam/internal/runlog"
@@ -18,7 +19,7 @@ import (
 // A waitingCall is a call of the generator here that waits for the answer to a question, or the
 // end of a sleep.
 type waitingCall struct {
-	*generators.Call
+	*driver.Call
 	seq uint64 // the ordinal of its entry
 	// isCurrent means that the call has its question as it was recorded. If it is false, only the
 	// log has it.
@@ -48,7 +49,7 @@ func (w *worker) waitFor(key string, c waitingCall) {
 }
 
 // askOf returns the open question of a call; nil if there is none.
-func (w *worker) askOf(call *generators.Call) *runstate.Ask {
+func (w *worker) askOf(call *driver.Call) *runstate.Ask {
 	for _, c := range w.calls {
 		if c.Call == call {
 			return w.FindAsk(c.seq)
@@ -59,7 +60,7 @@ func (w *worker) askOf(call *generators.Call) *runstate.Ask {
 
 // withdrawCall withdraws the question of a call for its generator, unless it has been settled. It
 // takes mu.
-func (w *worker) withdrawCall(c *generators.Call, reason string) {
+func (w *worker) withdrawCall(c *driver.Call, reason string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	a := w.askOf(c)
@@ -77,7 +78,7 @@ func (w *worker) withdrawCall(c *generators.Call, reason string) {
 
 // withdrawUnanswerable withdraws the question of a call, which has just been recorded, if nobody
 // who can sign in may answer it.
-func (w *worker) withdrawUnanswerable(c *generators.Call) error {
+func (w *worker) withdrawUnanswerable(c *driver.Call) error {
 	a := w.askOf(c)
 	if a == nil || a.Audience == nil {
 		return nil

@@ -11,6 +11,7 @@ import (
 
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/askdata"
+	"github.com/photon-beam/beam/internal/driver"
 	"github.com/photon-beam/beam/internal/engine/replay"
 	"github.com/photon-beam/beam/internal/rawjson"
 	"github.com/photon-beam/beam/internal/runlog"
@@ -20,7 +21,7 @@ import (
 // replayCall replies to a call from the log, if the log has it. A recorded question
 // that is still open stays open under its id. The error means that the call
 // differs from the recorded one.
-func (w *worker) replayCall(c *generators.Call) (recorded bool, err error) {
+func (w *worker) replayCall(c *driver.Call) (recorded bool, err error) {
 	past, err := w.history.Take(c, w.secrets, w.generator.Goroutine())
 	if past == nil || err != nil {
 		return false, err
@@ -39,7 +40,7 @@ func (w *worker) replayCall(c *generators.Call) (recorded bool, err error) {
 }
 
 // findRecordedKey returns the unique key of the recorded call that a goroutine makes now with a
-// key; see [generators.Run.SetRecordedKeys]. It takes mu.
+// key; see [driver.Run.SetRecordedKeys]. It takes mu.
 func (w *worker) findRecordedKey(goroutine, given string) string {
 	w.mu.Lock()
 	defer w.mu.Unlock()

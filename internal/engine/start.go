@@ -12,6 +12,7 @@ import (
 	"github.com/photon-beam/beam/internal/askdata"
 	"github.com/photon-beam/beam/internal/cleantext"
 	"github.com/photon-beam/beam/internal/clientsession"
+	"github.com/photon-beam/beam/internal/driver"
 	"github.com/photon-beam/beam/internal/engine/exclusive"
 	"github.com/photon-beam/beam/internal/engine/replay"
 	"github.com/photon-beam/beam/internal/recording"
@@ -67,9 +68,9 @@ func (e *Engine) Start(ctx context.Context, caller generators.Caller, req StartR
 		return Info{}, err
 	}
 	started := newStarted(photon, caller, e.recordedArguments(photon, args), req)
-	if started.Exclusive, err = photon.ExclusiveKey(args); err != nil {
+	if started.Exclusive, err = driver.ExclusiveKey(photon, args); err != nil {
 		attrs := []any{"photon", photon.Name(), "err", err}
-		if p, ok := errors.AsType[*generators.PanicError](err); ok {
+		if p, ok := errors.AsType[*driver.PanicError](err); ok {
 			attrs = append(attrs, "panic", p.Value, "stack", string(p.Stack))
 		}
 		e.logger.Error("finding the key of a run", attrs...)

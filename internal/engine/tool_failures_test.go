@@ -12,6 +12,7 @@ import (
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/askdata"
+	"github.com/photon-beam/beam/internal/driver"
 	"github.com/photon-beam/beam/internal/runlog"
 )
 
@@ -39,22 +40,22 @@ func TestMisbehavingToolsEnd(t *testing.T) {
 			var a *generators.Artifact
 			var s *generators.Stepped
 			var r *generators.Result
-			var c *generators.Call
+			var c *driver.Call
 			yield(a)
 			yield(s)
 			yield(r)
-			yield(c)
+			yield(driver.NewEvent(c))
 			yield(nil)
 			return "still here", nil
 		}, runlog.Completed, ""},
 		{"a question without its rules", func(_ context.Context, yield generators.Yield) (any, error) {
-			c := generators.NewCall("file", "file", &askdata.Question{Kind: askdata.KindFile})
-			yield(c)
+			c := driver.NewCall("file", "file", &askdata.Question{Kind: askdata.KindFile})
+			yield(driver.NewEvent(c))
 			return nil, c.Wait().Err
 		}, runlog.Failed, "ask.File"},
 		{"a question that is nil within", func(_ context.Context, yield generators.Yield) (any, error) {
 			var q *askdata.Question
-			yield(generators.NewCall("text", "text", q))
+			yield(driver.NewEvent(driver.NewCall("text", "text", q)))
 			return "continued", nil
 		}, runlog.Completed, ""},
 	}

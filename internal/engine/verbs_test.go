@@ -15,6 +15,7 @@ import (
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/askdata"
+	"github.com/photon-beam/beam/internal/driver"
 	"github.com/photon-beam/beam/internal/engine"
 	"github.com/photon-beam/beam/internal/runlog"
 )
@@ -89,7 +90,7 @@ func TestAnswerRefuses(t *testing.T) {
 	}
 	var invalid *generators.InvalidError
 	bad := askdata.Answer{Action: askdata.Accept, Content: json.RawMessage(`{"name":"A"}`)}
-	if err := b.Answer(t.Context(), me, askID, bad, "test"); !errors.As(err, &invalid) || invalid.Fields[0].Field() != "name" {
+	if err := b.Answer(t.Context(), me, askID, bad, "test"); !errors.As(err, &invalid) || driver.FieldOf(invalid.Fields[0]) != "name" {
 		t.Errorf("too short: %v", err)
 	}
 	b.acceptAsk(askID, `{"name":"Ada"}`) // still open

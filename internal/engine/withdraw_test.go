@@ -152,7 +152,7 @@ func TestAskTogetherIsMarkedInTheLog(t *testing.T) {
 // told the reason.
 func TestGeneratorWithdrawsItsQuestion(t *testing.T) {
 	photon := newPhoton("fickle", func(_ context.Context, yield generators.Yield) (string, error) {
-		var call *generators.Call
+		var call *driver.Call
 		done := make(chan error)
 		generators.Go(yield, func(_ context.Context, yield generators.Yield) {
 			_, err := ask.Text(func(e generators.Event) bool {
@@ -168,7 +168,7 @@ func TestGeneratorWithdrawsItsQuestion(t *testing.T) {
 		<-done
 		call.Withdraw("it was cancelled elsewhere")
 		err := <-done
-		if !errors.Is(err, generators.ErrWithdrawn) {
+		if !errors.Is(err, driver.ErrWithdrawn) {
 			return "", err
 		}
 		return err.Error(), nil

@@ -11,6 +11,7 @@ import (
 
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/clientsession"
+	"github.com/photon-beam/beam/internal/driver"
 	"github.com/photon-beam/beam/internal/engine/journal"
 	"github.com/photon-beam/beam/internal/engine/mask"
 	"github.com/photon-beam/beam/internal/engine/replay"
@@ -27,14 +28,14 @@ import (
 // when trackedRun.worker is no longer it.
 type worker struct {
 	*trackedRun
-	generator    *generators.Run
+	generator    driver.Run
 	content      *toolresult.Recorder // nil unless the photon has a definition
 	history      *replay.History      // of a resumed run; nil for a new one
 	batch        batch
 	runningSteps runningSteps
 	calls        []*waitingCall // none twice
 	// recordingCall is the call whose question or sleep is being recorded.
-	recordingCall *generators.Call
+	recordingCall *driver.Call
 	// answersAgain means that its question is answered as an earlier run's was.
 	answersAgain bool
 	// pauses say why the generator does nothing, although it doesn't wait for a reply.
@@ -53,7 +54,7 @@ type worker struct {
 // client that may be nil; h is the history to replay, or nil for a new run.
 func (r *trackedRun) launchGenerator(caller generators.Caller, client *clientsession.Client, args json.RawMessage, h *replay.History) {
 	w := &worker{trackedRun: r, history: h}
-	ctx := clientsession.With(generators.WithCaller(r.core.generatorCtx, caller), client)
+	ctx := clientsession.With(driver.WithCaller(r.core.generatorCtx, caller), client)
 	if f := r.core.runURL; f != nil {
 		ctx = runaddress.With(ctx, func() string { return f(r.id) })
 	}
@@ -61,7 +62,7 @@ func (r *trackedRun) launchGenerator(caller generators.Caller, client *clientses
 	if r.photon.Options().Definition != nil {
 		ctx, w.content = toolresult.WithRecorder(runpause.With(recording.WithObserver(ctx, func(o recording.Observed) { r.core.RecordMessage(r.id, o) }), w.beginPause))
 	}
-	w.generator = r.photon.Prepare(ctx, args)
+	w.generator = driver.Prepare(ctx, r.photon, args)
 	w.generator.SetID(r.id)
 	if h != nil {
 		w.generator.SetRecordedKeys(slices.AppendSeq(h.Keys(), maps.Keys(r.Attempts)), w.findRecordedKey)
@@ -162,7 +163,7 @@ func (w *worker) handleGeneratorError(err error) {
 		return
 	}
 	text := err.Error()
-	var panicked *generators.PanicError
+	var panicked *driver.PanicError
 	switch {
 	case errors.As(err, &panicked):
 		w.finishRun(runlog.Finished{Status: runlog.Failed, Error: panicked.Error(), Panic: w.describePanic(panicked)})
@@ -227,7 +228,7 @@ const (
 )
 
 // describePanic returns what operators are told of a panic, and logs it.
-func (w *worker) describePanic(p *generators.PanicError) string {
+func (w *worker) describePanic(p *driver.PanicError) string {
 	value, stack := w.secrets.Text(fmt.Sprint(p.Value)), w.secrets.Text(string(p.Stack))
 	w.core.logger.Error("a tool panicked", "run", w.id, "photon", w.Start.Photon, "panic", value, "stack", stack)
 	return "panic: " + humanize.TruncateBytes(value, maxPanicBytes, " …") + "\n\n" + humanize.TruncateBytes(stack, maxStackBytes, "\n…")

@@ -6,6 +6,7 @@ import (
 
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/askdata"
+	"github.com/photon-beam/beam/internal/driver"
 	"github.com/photon-beam/beam/internal/rawjson"
 )
 
@@ -97,7 +98,7 @@ func ConfirmContent(q *askdata.Question, content json.RawMessage) (json.RawMessa
 	case no:
 		return append(out, "false}"...), nil
 	}
-	return nil, &generators.InvalidError{Fields: []generators.FieldError{generators.At(name, "must be yes or no")}}
+	return nil, &generators.InvalidError{Fields: []generators.FieldError{driver.At(name, "must be yes or no")}}
 }
 
 // yesLabelFor returns the label of the button that confirms a destructive question:

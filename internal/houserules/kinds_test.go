@@ -6,8 +6,8 @@ import (
 	"regexp"
 	"testing"
 
-	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/askdata"
+	"github.com/photon-beam/beam/internal/driver"
 )
 
 // The documentation says of every kind of event and question how to use it and how
@@ -17,7 +17,7 @@ func TestDocsNameEveryKind(t *testing.T) {
 	for _, k := range askdata.Kinds() {
 		questions = append(questions, string(k))
 	}
-	for _, k := range generators.Kinds() {
+	for _, k := range driver.Kinds() {
 		if k != "stepped" && k != "result" { // the engine records these
 			events = append(events, k)
 		}

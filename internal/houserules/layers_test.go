@@ -162,7 +162,7 @@ var layers = []layer{
 	{"questions", []string{"ask/...", "internal/askdata", "internal/asking"}, []arrow{
 		{"events", "a question is an event"},
 	}},
-	{"events", []string{"generators", "internal/driver", "internal/histogram"}, nil},
+	{"events", []string{"generators", "internal/call", "internal/driver", "internal/histogram", "internal/registry"}, nil},
 }
 
 // helpers have one purpose each, and import only each other. Every package may import them.

@@ -10,6 +10,7 @@ import (
 	"github.com/photon-beam/beam/internal/askdata"
 	"github.com/photon-beam/beam/internal/engine"
 	"github.com/photon-beam/beam/internal/metrics"
+	"github.com/photon-beam/beam/internal/registry"
 	"github.com/photon-beam/beam/internal/runlog"
 	"github.com/photon-beam/beam/internal/runlog/blob"
 )
@@ -87,7 +88,7 @@ func benchmarkWithAndWithout(b *testing.B, p *generators.Photon, one func(*engin
 
 func newEngine(b *testing.B, m engine.Meter, p *generators.Photon) *engine.Engine {
 	b.Helper()
-	registry, err := generators.NewRegistry(p)
+	registry, err := registry.NewRegistry(p)
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -22,6 +22,7 @@ import (
 	"github.com/photon-beam/beam/internal/askdata"
 	"github.com/photon-beam/beam/internal/engine"
 	"github.com/photon-beam/beam/internal/metrics"
+	"github.com/photon-beam/beam/internal/registry"
 	"github.com/photon-beam/beam/internal/runlog"
 	"github.com/photon-beam/beam/internal/runlog/blob"
 	"github.com/photon-beam/beam/internal/upstream"
@@ -57,7 +58,7 @@ type testMetrics struct {
 
 func openTestMetrics(t *testing.T, l runlog.Log, dir string) *testMetrics {
 	t.Helper()
-	registry, err := generators.NewRegistry(greeterPhoton, patientPhoton)
+	registry, err := registry.NewRegistry(greeterPhoton, patientPhoton)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/photon-beam/beam/internal/budget"
 	"github.com/photon-beam/beam/internal/engine"
 	"github.com/photon-beam/beam/internal/programtest"
+	"github.com/photon-beam/beam/internal/registry"
 	"github.com/photon-beam/beam/internal/runlog"
 	"github.com/photon-beam/beam/internal/runlog/blob"
 	"github.com/photon-beam/beam/internal/store"
@@ -83,7 +84,7 @@ func runPhase(name, dir string, n int) error {
 // openEngine opens an engine on the folder.
 func (p *phase) openEngine(limits engine.Limits) error {
 	began := time.Now()
-	photons, err := generators.NewRegistry(waiterPhoton)
+	photons, err := registry.NewRegistry(waiterPhoton)
 	if err != nil {
 		return err
 	}

@@ -100,7 +100,7 @@ type Asked struct {
 	// waiting.
 	TimeSpent askdata.Millis `json:"spent,omitempty"`
 	// More means that the generator asks further questions before it waits; see
-	// [generators.Call].
+	// [driver.Call].
 	More bool `json:"more,omitempty"`
 	// Evidence is the digest of what the question shows; see [DigestEvidence].
 	Evidence string `json:"evidence,omitempty"`

@@ -1,6 +1,9 @@
 package runlog
 
-import "github.com/photon-beam/beam/generators"
+import (
+	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/driver"
+)
 
 // An EventVisitor does something for each kind of event that a log records as one. A new
 // kind is a new method, so the compiler names each visitor that lacks it.
@@ -13,7 +16,7 @@ type EventVisitor interface {
 	Artifact(*generators.Artifact)
 
 	// Unknown is called for an event of a kind that this version doesn't know.
-	Unknown(*generators.UnknownEvent)
+	Unknown(*driver.UnknownEvent)
 }
 
 // VisitEvent calls the visitor's method for the kind of an event. Calls, steps and results
@@ -32,7 +35,7 @@ func VisitEvent(e generators.Event, v EventVisitor) {
 		v.Toast(e)
 	case *generators.Artifact:
 		v.Artifact(e)
-	case *generators.UnknownEvent:
+	case *driver.UnknownEvent:
 		v.Unknown(e)
 	}
 }

@@ -113,7 +113,7 @@ func (s *shownEvent) Toast(e *generators.ToastEvent) {
 	s.event = &generators.ToastEvent{Level: e.Level, Text: cleantext.Text(e.Text)}
 }
 
-func (s *shownEvent) Artifact(e *generators.Artifact)  { s.event = ShownArtifact(e) }
-func (s *shownEvent) Log(*generators.LogEvent)         {} // surfaces clean its data
-func (s *shownEvent) Chunk(*generators.ChunkEvent)     {} // a part of a text
-func (s *shownEvent) Unknown(*generators.UnknownEvent) {}
+func (s *shownEvent) Artifact(e *generators.Artifact) { s.event = ShownArtifact(e) }
+func (s *shownEvent) Log(*generators.LogEvent)        {} // surfaces clean its data
+func (s *shownEvent) Chunk(*generators.ChunkEvent)    {} // a part of a text
+func (s *shownEvent) Unknown(*driver.UnknownEvent)    {}

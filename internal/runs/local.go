@@ -13,6 +13,7 @@ import (
 
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/askdata"
+	"github.com/photon-beam/beam/internal/driver"
 	"github.com/photon-beam/beam/internal/engine"
 	"github.com/photon-beam/beam/internal/runlog"
 	"github.com/photon-beam/beam/internal/sampling"
@@ -142,7 +143,7 @@ func (l *Local) discard(askID string, files []askdata.FileRef) {
 // be read, so that another one can be chosen.
 func openFile(path string) (io.ReadCloser, error) {
 	invalid := func(text string) error {
-		return &generators.InvalidError{Fields: []generators.FieldError{generators.At("file", text)}}
+		return &generators.InvalidError{Fields: []generators.FieldError{driver.At("file", text)}}
 	}
 	f, err := os.Open(path)
 	if err != nil {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/askdata"
+	"github.com/photon-beam/beam/internal/driver"
 	"github.com/photon-beam/beam/internal/rawjson"
 )
 
@@ -164,7 +165,7 @@ func (p *Photon) CheckParameter() func(name string, value json.RawMessage) error
 			return nil
 		}
 		for _, f := range invalid.Fields {
-			if rest, ok := strings.CutPrefix(f.Path, generators.At(name, "").Path); ok && (rest == "" || rest[0] == '/') {
+			if rest, ok := strings.CutPrefix(f.Path, driver.At(name, "").Path); ok && (rest == "" || rest[0] == '/') {
 				return errors.New(strings.TrimSpace(strings.TrimPrefix(rest, "/") + " " + f.Message))
 			}
 		}

@@ -16,6 +16,7 @@ import (
 	"github.com/photon-beam/beam/internal/askdata"
 	"github.com/photon-beam/beam/internal/asking"
 	"github.com/photon-beam/beam/internal/callers"
+	"github.com/photon-beam/beam/internal/driver"
 	"github.com/photon-beam/beam/internal/engine"
 	"github.com/photon-beam/beam/internal/rawjson"
 	"github.com/photon-beam/beam/internal/runlog"
@@ -206,7 +207,7 @@ func checkRequest(r *ask.SampleRequest) error {
 }
 
 func invalid(field, message string) error {
-	return &generators.InvalidError{Fields: []generators.FieldError{generators.At(field, message)}}
+	return &generators.InvalidError{Fields: []generators.FieldError{driver.At(field, message)}}
 }
 
 func digest(body []byte) string {

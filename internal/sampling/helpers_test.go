@@ -15,6 +15,7 @@ import (
 	"github.com/photon-beam/beam/internal/engine"
 	"github.com/photon-beam/beam/internal/llm"
 	"github.com/photon-beam/beam/internal/llm/llmtest"
+	"github.com/photon-beam/beam/internal/registry"
 	"github.com/photon-beam/beam/internal/runlog"
 	"github.com/photon-beam/beam/internal/runlog/blob"
 	"github.com/photon-beam/beam/internal/sampling"
@@ -109,7 +110,7 @@ func open(t testing.TB, b *beam, models *llm.Models) *beam {
 		}
 		t.Cleanup(func() { next.blobs.Close() })
 	}
-	registry, err := generators.NewRegistry(photons...)
+	registry, err := registry.NewRegistry(photons...)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/askdata"
 	"github.com/photon-beam/beam/internal/cleantext"
+	"github.com/photon-beam/beam/internal/driver"
 	"github.com/photon-beam/beam/internal/form"
 	"github.com/photon-beam/beam/internal/runs"
 	"github.com/photon-beam/beam/internal/term/render"
@@ -138,7 +139,7 @@ func (v *fieldValues) heading(style render.Styles) func(width int) string {
 		text := v.question.heading(style, width)
 		if v.invalid != nil {
 			for _, f := range v.invalid.Fields {
-				text += style.Paint(render.Red, "✗ "+render.Wrap(cleantext.Line(f.Sentence("")), width-2)) + "\n"
+				text += style.Paint(render.Red, "✗ "+render.Wrap(cleantext.Line(driver.Sentence(f, "")), width-2)) + "\n"
 			}
 		}
 		return text

@@ -15,6 +15,7 @@ import (
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/askdata"
 	"github.com/photon-beam/beam/internal/cleantext"
+	"github.com/photon-beam/beam/internal/driver"
 	"github.com/photon-beam/beam/internal/form"
 	"github.com/photon-beam/beam/internal/runs"
 )
@@ -38,7 +39,7 @@ func (l *Lines) Ask(ctx context.Context, q *Question, invalid *generators.Invali
 	_, _ = io.WriteString(l.terminal.Err, q.heading(false, l.terminal.Width()))
 	if invalid != nil {
 		for _, f := range invalid.Fields {
-			l.say("%s", cleantext.Line(f.Sentence("")))
+			l.say("%s", cleantext.Line(driver.Sentence(f, "")))
 		}
 	}
 	l.say("(Type :decline, :dismiss, :later or :leave instead of an answer.)")

@@ -10,6 +10,7 @@ import (
 
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/askdata"
+	"github.com/photon-beam/beam/internal/driver"
 	"github.com/photon-beam/beam/internal/rawjson"
 	"github.com/photon-beam/beam/internal/runs"
 	"github.com/photon-beam/beam/internal/sampling"
@@ -145,7 +146,7 @@ func preparedError(q *Question, err error) error {
 			if f.Path = strings.TrimPrefix(f.Path, "/"); len(q.Fields) == 1 && f.Path == q.Fields[0].Name {
 				f.Path = "it"
 			}
-			problems[i] = strings.TrimSuffix(f.Sentence(""), ".")
+			problems[i] = strings.TrimSuffix(driver.Sentence(f, ""), ".")
 		}
 		text = strings.Join(problems, "; ")
 	}

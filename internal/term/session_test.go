@@ -13,6 +13,7 @@ import (
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/askdata"
 	"github.com/photon-beam/beam/internal/asking"
+	"github.com/photon-beam/beam/internal/driver"
 	"github.com/photon-beam/beam/internal/engine"
 	"github.com/photon-beam/beam/internal/runlog"
 	"github.com/photon-beam/beam/internal/runs"
@@ -89,7 +90,7 @@ func TestLostQuestionsSaySo(t *testing.T) {
 func TestRefusedAnswers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFakeRuns()
-		invalid := &generators.InvalidError{Fields: []generators.FieldError{generators.At("first", "is wrong")}}
+		invalid := &generators.InvalidError{Fields: []generators.FieldError{driver.At("first", "is wrong")}}
 		f.refuse = []error{invalid, engine.ErrSettled}
 		var told []*generators.InvalidError
 		s := &Session{Runs: f, Asker: asker(func(_ context.Context, _ *Question, invalid *generators.InvalidError) (runs.Answer, error) {

@@ -14,6 +14,7 @@ import (
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/askdata"
 	"github.com/photon-beam/beam/internal/asking"
+	"github.com/photon-beam/beam/internal/driver"
 	"github.com/photon-beam/beam/internal/runlog"
 	"github.com/photon-beam/beam/internal/term/render"
 )
@@ -30,7 +31,7 @@ func newTestView(width int, live, color bool) (*View, *Screen, *bytes.Buffer) {
 
 func entry(t *testing.T, seq uint64, e generators.Event) runlog.Entry {
 	t.Helper()
-	kind, data, err := generators.Encode(e)
+	kind, data, err := driver.Encode(e)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/photon-beam/beam/internal/mcp/client"
 	"github.com/photon-beam/beam/internal/mcp/client/clienttest"
 	"github.com/photon-beam/beam/internal/programtest"
+	"github.com/photon-beam/beam/internal/registry"
 	"github.com/photon-beam/beam/internal/runlog"
 	"github.com/photon-beam/beam/internal/runlog/blob"
 	"github.com/photon-beam/beam/internal/smallstate"
@@ -60,7 +61,7 @@ func newGateway(t testing.TB, servers ...config.Server) *gateway {
 // newGatewayIn returns a gateway with small state.
 func newGatewayIn(t testing.TB, state smallstate.Store, servers ...config.Server) *gateway {
 	t.Helper()
-	registry, err := generators.NewRegistry()
+	registry, err := registry.NewRegistry()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -199,8 +200,8 @@ func TestQuestionOfUpstreamIsAskedByTheRun(t *testing.T) {
 	}
 }
 
-func mustRegistry(t *testing.T) *generators.Registry {
-	r, err := generators.NewRegistry()
+func mustRegistry(t *testing.T) *registry.Registry {
+	r, err := registry.NewRegistry()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -218,7 +219,7 @@ func TestCloseIsBounded(t *testing.T) {
 	stuck, free := make(chan struct{}), make(chan struct{})
 	defer close(free)
 	logger := slog.New(&blockingHandler{blocks: sync.OnceFunc(func() { close(stuck); <-free })})
-	registry, err := generators.NewRegistry()
+	registry, err := registry.NewRegistry()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -158,7 +158,7 @@ func (p *passthrough) respond(r *client.ServerRequest, q *question) {
 		r.Reply(q.declined)
 	case errors.Is(err, ask.ErrCancelled) && q.cancelled != nil:
 		r.Reply(q.cancelled)
-	case errors.Is(err, generators.ErrWithdrawn) && isAbsent.Load():
+	case errors.Is(err, driver.ErrWithdrawn) && isAbsent.Load():
 		r.PassOn(message.Errorf(codeNoAnswer, nobodyThere))
 	case p.ctx.Err() != nil, errors.Is(err, ask.ErrStopped), errors.Is(err, ask.ErrSuspended):
 		r.PassOn(errRunOver)
@@ -206,7 +206,7 @@ func (q *question) refusalOf(err error) *message.Error {
 		return message.Errorf(mcp.METHOD_NOT_FOUND, "nobody can be asked")
 	case errors.As(err, &policy):
 		return message.Errorf(mcp.INVALID_PARAMS, "%s", policy.Reason)
-	case errors.Is(err, generators.ErrWithdrawn):
+	case errors.Is(err, driver.ErrWithdrawn):
 		return message.Errorf(codeNoAnswer, "the question was withdrawn")
 	case errors.Is(err, ask.ErrTimeout):
 		return message.Errorf(codeNoAnswer, "nobody answered in time")

@@ -12,8 +12,8 @@ type withdrawer struct {
 	yield generators.Yield
 
 	mu     sync.Mutex
-	call   *generators.Call // once it has been yielded
-	reason string           // why it was taken back before
+	call   *driver.Call // once it has been yielded
+	reason string       // why it was taken back before
 }
 
 // yieldCall is the Yield to ask with.

@@ -146,12 +146,12 @@ func TestStopWhileReading(t *testing.T) {
 	content := "n\n" + strings.Repeat("1\n", 1<<20)
 	file := fileReply(int64(len(content)), func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(content)), nil })
 	var seen int
-	for e, err := range csv.Photon.Run(t.Context(), json.RawMessage("{}")) {
+	for e, err := range driver.Prepare(t.Context(), csv.Photon, json.RawMessage("{}")).All {
 		if err != nil {
 			t.Fatal(err)
 		}
 		if c, ok := driver.CallOf(e); ok {
-			if c.Kind != generators.StepKind {
+			if c.Kind != driver.StepKind {
 				c.Settle(file)
 			}
 			continue

@@ -13,6 +13,7 @@ import (
 	"github.com/photon-beam/beam/beamtest"
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/generators/shipped/csv"
+	"github.com/photon-beam/beam/internal/driver"
 )
 
 // encode16 encodes a text as UTF-16 with a byte order mark.
@@ -193,7 +194,7 @@ func TestQuestionStaysSmall(t *testing.T) {
 func TestUnreadableFile(t *testing.T) {
 	broken := errors.New("the disk is gone")
 	file := fileReply(10, func() (io.ReadCloser, error) { return nil, broken })
-	_, err := runWithReplies(t, file, generators.Reply{Err: ask.ErrDeclined}, func(e generators.Event) {
+	_, err := runWithReplies(t, file, driver.Reply{Err: ask.ErrDeclined}, func(e generators.Event) {
 		if _, ok := e.(*generators.Artifact); ok {
 			t.Error("an artifact was yielded for a file that can't be read")
 		}

@@ -14,6 +14,7 @@ import (
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/generators/shipped/kitchensink"
 	"github.com/photon-beam/beam/internal/askdata"
+	"github.com/photon-beam/beam/internal/driver"
 )
 
 func run(t *testing.T, kind string, script beamtest.Script) *beamtest.Outcome {
@@ -171,7 +172,7 @@ func TestSecretIsNotDisclosed(t *testing.T) {
 	p := run(t, "secret", beamtest.Script{"secret": accepted["secret"].response})
 	yielded := string(p.Result)
 	for _, e := range p.Events {
-		_, data, err := generators.Encode(e)
+		_, data, err := driver.Encode(e)
 		if err != nil {
 			t.Fatal(err)
 		}

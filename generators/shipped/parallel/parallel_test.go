@@ -166,11 +166,11 @@ func TestStop(t *testing.T) {
 }
 
 func TestBreak(t *testing.T) {
-	for range parallel.Photon.Run(t.Context(), json.RawMessage("{}")) {
+	for range driver.Prepare(t.Context(), parallel.Photon, json.RawMessage("{}")).All {
 		break // at the first event, before the bar runs
 	}
 	calls := 0
-	for e := range parallel.Photon.Run(t.Context(), json.RawMessage("{}")) {
+	for e := range driver.Prepare(t.Context(), parallel.Photon, json.RawMessage("{}")).All {
 		if _, ok := driver.CallOf(e); ok {
 			if calls++; calls == 2 {
 				break

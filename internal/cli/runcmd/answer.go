@@ -10,6 +10,7 @@ import (
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/askdata"
 	"github.com/photon-beam/beam/internal/cli/command"
+	"github.com/photon-beam/beam/internal/driver"
 	"github.com/photon-beam/beam/internal/engine"
 	"github.com/photon-beam/beam/internal/mcp/message"
 	"github.com/photon-beam/beam/internal/runlog"
@@ -133,7 +134,7 @@ func answerError(err error) error {
 	case errors.As(err, &invalid):
 		text := "the answer is not valid:"
 		for _, f := range invalid.Fields {
-			text += "\n  " + f.Sentence("")
+			text += "\n  " + driver.Sentence(f, "")
 		}
 		return command.UsageErrorf("%s", text)
 	case errors.Is(err, engine.ErrSettled):

@@ -14,6 +14,7 @@ import (
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/askdata"
 	"github.com/photon-beam/beam/internal/cli/command"
+	"github.com/photon-beam/beam/internal/driver"
 	"github.com/photon-beam/beam/internal/engine"
 	"github.com/photon-beam/beam/internal/rawjson"
 	"github.com/photon-beam/beam/internal/runs"
@@ -149,7 +150,7 @@ func (c *Run) arguments(ctx context.Context, p *command.Program, photon runs.Pho
 func toMend(fields, asked askdata.Fields, invalid *generators.InvalidError, values json.RawMessage) askdata.Fields {
 	var shown askdata.Fields
 	for _, f := range fields {
-		path := generators.At(f.Name, "").Path
+		path := driver.At(f.Name, "").Path
 		isWrong := func(e generators.FieldError) bool { return e.Path == path || strings.HasPrefix(e.Path, path+"/") }
 		if asked.Field(f.Name) != nil || slices.ContainsFunc(invalid.Fields, isWrong) {
 			f.Default = rawjson.Member(values, f.Name)
@@ -185,7 +186,7 @@ func (c *Run) startError(err error) error {
 	}
 	text := fmt.Sprintf("the parameters of %s are not valid:", c.Photon)
 	for _, f := range invalid.Fields {
-		text += "\n  " + f.Sentence("")
+		text += "\n  " + driver.Sentence(f, "")
 	}
 	return command.UsageErrorf("%s", text)
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/askdata"
 	"github.com/photon-beam/beam/internal/engine"
+	"github.com/photon-beam/beam/internal/registry"
 	"github.com/photon-beam/beam/internal/runlog"
 	"github.com/photon-beam/beam/internal/runs"
 )
@@ -19,7 +20,7 @@ func TestFindAskOfAnothersRun(t *testing.T) {
 	approve := generators.New("approve", func(_ context.Context, _ struct{}, yield generators.Yield) (bool, error) {
 		return ask.Confirm(yield, "ok", "Deploy?", ask.From(ask.Role("ops")), ask.NotCaller())
 	}, nil)
-	registry, err := generators.NewRegistry(approve)
+	registry, err := registry.NewRegistry(approve)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/askdata"
+	"github.com/photon-beam/beam/internal/driver"
 	"github.com/photon-beam/beam/internal/form"
 	"github.com/photon-beam/beam/internal/runlog"
 )
@@ -53,7 +54,7 @@ func IsConsent(q *askdata.Question, a askdata.Answer) bool {
 }
 
 func invalidField(field, message string) error {
-	return &generators.InvalidError{Fields: []generators.FieldError{generators.At(field, message)}}
+	return &generators.InvalidError{Fields: []generators.FieldError{driver.At(field, message)}}
 }
 
 // A Settlement is the part of an answered or withdrawn entry that clients get.

@@ -13,6 +13,7 @@ import (
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/askdata"
 	"github.com/photon-beam/beam/internal/asking"
+	"github.com/photon-beam/beam/internal/driver"
 	"github.com/photon-beam/beam/internal/form"
 	"github.com/photon-beam/beam/internal/links"
 	"github.com/photon-beam/beam/internal/runlog"
@@ -217,7 +218,7 @@ func (r Request) WithErrors(fields []generators.FieldError) Request {
 	text.WriteString(strings.TrimSuffix(p.Message, r.shown))
 	text.WriteString("\n\nThe answer was not accepted:")
 	for _, f := range fields {
-		text.WriteString("\n- " + f.Sentence(f.Field()))
+		text.WriteString("\n- " + driver.Sentence(f, driver.FieldOf(f)))
 	}
 	p.Message = text.String() + r.shown
 	r.Params = p

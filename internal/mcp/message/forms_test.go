@@ -4,21 +4,21 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/askdata"
+	"github.com/photon-beam/beam/internal/driver"
 )
 
 // TestEveryKindHasAForm checks that every kind of event and of question has an MCP
 // form, and that there is no form for a kind that does not exist.
 func TestEveryKindHasAForm(t *testing.T) {
-	for _, kind := range generators.Kinds() {
+	for _, kind := range driver.Kinds() {
 		if eventForms[kind] == nil {
 			t.Errorf("the event kind %q has no entry in eventForms", kind)
 		}
 	}
 	for kind := range eventForms {
-		if !slices.Contains(generators.Kinds(), kind) {
-			t.Errorf("eventForms has an entry for %q, which generators.Kinds does not list", kind)
+		if !slices.Contains(driver.Kinds(), kind) {
+			t.Errorf("eventForms has an entry for %q, which driver.Kinds does not list", kind)
 		}
 	}
 	for _, kind := range askdata.Kinds() {

@@ -13,6 +13,7 @@ import (
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/askdata"
+	"github.com/photon-beam/beam/internal/driver"
 	"github.com/photon-beam/beam/internal/mcp/message"
 	"github.com/photon-beam/beam/internal/runlog"
 )
@@ -36,7 +37,7 @@ func newTranslator(c message.Client, s source) *message.Translator {
 
 func encode(t *testing.T, e generators.Event, seq uint64) runlog.Entry {
 	t.Helper()
-	kind, data, err := generators.Encode(e)
+	kind, data, err := driver.Encode(e)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/askdata"
 	"github.com/photon-beam/beam/internal/asking"
+	"github.com/photon-beam/beam/internal/driver"
 	"github.com/photon-beam/beam/internal/runlog"
 )
 
@@ -99,7 +100,7 @@ func eventExamples() []runlog.Entry {
 		&generators.ToastEvent{Level: generators.Success, Text: "Saved"},
 		&generators.Artifact{Title: "Note", MediaType: "text/plain", Body: []byte("text")},
 	} {
-		kind, data, err := generators.Encode(e)
+		kind, data, err := driver.Encode(e)
 		if err != nil {
 			panic(err) // our own events
 		}

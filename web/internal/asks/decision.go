@@ -10,6 +10,7 @@ import (
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/askdata"
+	"github.com/photon-beam/beam/internal/driver"
 	"github.com/photon-beam/beam/internal/sampling"
 	"github.com/photon-beam/beam/web/internal/ui"
 )
@@ -97,7 +98,7 @@ func decodeParameters(form url.Values, version *ask.SampleRequest, d *sampling.D
 }
 
 func invalidField(field, message string) error {
-	return &generators.InvalidError{Fields: []generators.FieldError{generators.At(field, message)}}
+	return &generators.InvalidError{Fields: []generators.FieldError{driver.At(field, message)}}
 }
 
 // readWhole reads a whole number above 0, if the form has it.

@@ -3,13 +3,13 @@ package timeline
 import (
 	"testing"
 
-	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/askdata"
+	"github.com/photon-beam/beam/internal/driver"
 	"github.com/photon-beam/beam/internal/runlog"
 )
 
 func TestEveryEventKindIsFolded(t *testing.T) {
-	for _, kind := range generators.Kinds() {
+	for _, kind := range driver.Kinds() {
 		if k := runlog.Kind(kind); k.IsEvent() && events[k] == nil {
 			t.Errorf("events has no entry for the event kind %q", kind)
 		}

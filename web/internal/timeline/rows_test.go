@@ -11,6 +11,7 @@ import (
 
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/askdata"
+	"github.com/photon-beam/beam/internal/driver"
 	"github.com/photon-beam/beam/internal/engine"
 	"github.com/photon-beam/beam/internal/runlog"
 )
@@ -182,7 +183,7 @@ func BenchmarkFold100k(b *testing.B) {
 		if i%2 == 1 {
 			e = generators.Progress(float64(i), float64(len(entries)), "")
 		}
-		kind, data, _ := generators.Encode(e)
+		kind, data, _ := driver.Encode(e)
 		entries[i] = runlog.Entry{Seq: uint64(i + 1), Time: startTime, Kind: runlog.Kind(kind), Data: data}
 	}
 	b.ReportAllocs()

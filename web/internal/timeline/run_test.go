@@ -9,6 +9,7 @@ import (
 
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/askdata"
+	"github.com/photon-beam/beam/internal/driver"
 	"github.com/photon-beam/beam/internal/engine"
 	"github.com/photon-beam/beam/internal/runlog"
 )
@@ -34,7 +35,7 @@ func (w *logWriter) add(e runlog.Entry) Change {
 }
 
 func (w *logWriter) event(e generators.Event) Change {
-	kind, data, err := generators.Encode(e)
+	kind, data, err := driver.Encode(e)
 	if err != nil {
 		panic(err)
 	}
@@ -58,7 +59,7 @@ func textQuestion(key string) *askdata.Question {
 func TestRepeatedStep(t *testing.T) {
 	w := newLogWriter()
 	inStep := func(e generators.Event, step string) {
-		kind, data, _ := generators.Encode(e)
+		kind, data, _ := driver.Encode(e)
 		w.add(runlog.Entry{Kind: runlog.Kind(kind), Data: data, Step: step})
 	}
 	inStep(generators.Chunk("before "), "")

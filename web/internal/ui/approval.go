@@ -17,6 +17,7 @@ import (
 	"github.com/photon-beam/beam/internal/askdata"
 	"github.com/photon-beam/beam/internal/asking"
 	"github.com/photon-beam/beam/internal/cleantext"
+	"github.com/photon-beam/beam/internal/driver"
 	"github.com/photon-beam/beam/internal/humanize"
 	"github.com/photon-beam/beam/internal/llm"
 	"github.com/photon-beam/beam/internal/sampling"
@@ -77,7 +78,7 @@ func PreviewOf(askID string, call int, models *llm.Models, p Preview) templ.Comp
 func PreviewErrors(errs []generators.FieldError) Preview {
 	var sentences []string
 	for _, e := range errs {
-		sentences = append(sentences, e.Sentence(approvalLabels[e.Field()]))
+		sentences = append(sentences, driver.Sentence(e, approvalLabels[driver.FieldOf(e)]))
 	}
 	return Preview{Problem: strings.Join(sentences, " ")}
 }
@@ -114,7 +115,7 @@ func newSampleView(a *timeline.Ask, models *llm.Models, errs []generators.FieldE
 		messages: messageViews(request), errors: make(map[string]string), editable: textSize(request) <= maxEditable,
 	}
 	for _, e := range errs {
-		v.approval.errors[e.Field()] = e.Sentence(approvalLabels[e.Field()])
+		v.approval.errors[driver.FieldOf(e)] = driver.Sentence(e, approvalLabels[driver.FieldOf(e)])
 	}
 	if shown == nil {
 		shown = &Preview{Version: sampling.DescribeVersion(asking.SampleOf(a.Question), request, offer.Choice.Model, offer.Body), Problem: offer.Problem, by: a.ChangedBy}

@@ -11,6 +11,7 @@ import (
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/askdata"
 	"github.com/photon-beam/beam/internal/asking"
+	"github.com/photon-beam/beam/internal/driver"
 	"github.com/photon-beam/beam/internal/llm"
 	"github.com/photon-beam/beam/internal/runlog"
 	"github.com/photon-beam/beam/internal/sampling"
@@ -75,7 +76,7 @@ func TestApprovals(t *testing.T) {
 		w.run.Models = testModels()
 		seq := w.ask(richRequest())
 		golden(t, "approval", SampleForm(w.run.Open[0], w.run.Models, nil, nil))
-		html := form(w, []generators.FieldError{generators.At("requests", "must say how many")}, url.Values{"block-0-0": {"Changed"}, "system": {""}, "review": {"on"}, "scope": {"tool"}})
+		html := form(w, []generators.FieldError{driver.At("requests", "must say how many")}, url.Values{"block-0-0": {"Changed"}, "system": {""}, "review": {"on"}, "scope": {"tool"}})
 		for _, want := range []string{"\nChanged</textarea>", "Number of requests must say how many.", `name="review" checked`} {
 			if !strings.Contains(html, want) {
 				t.Errorf("the form with errors lacks %s: %s", want, html)

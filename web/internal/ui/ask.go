@@ -9,6 +9,7 @@ import (
 
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/askdata"
+	"github.com/photon-beam/beam/internal/driver"
 	"github.com/photon-beam/beam/internal/engine"
 	"github.com/photon-beam/beam/internal/form"
 	"github.com/photon-beam/beam/internal/humanize"
@@ -41,10 +42,10 @@ func newAskView(o engine.OpenAsk, errs []generators.FieldError, values url.Value
 	if v.view().files {
 		v.generalErrors = nil
 		for _, e := range errs {
-			if e.Field() == "file" {
+			if driver.FieldOf(e) == "file" {
 				v.fileErrors = append(v.fileErrors, controls.FileSentence(e))
 			} else {
-				v.generalErrors = append(v.generalErrors, e.Sentence(e.Field()))
+				v.generalErrors = append(v.generalErrors, driver.Sentence(e, driver.FieldOf(e)))
 			}
 		}
 	}

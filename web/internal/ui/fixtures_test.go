@@ -11,6 +11,7 @@ import (
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/askdata"
 	"github.com/photon-beam/beam/internal/asking"
+	"github.com/photon-beam/beam/internal/driver"
 	"github.com/photon-beam/beam/internal/engine"
 	"github.com/photon-beam/beam/internal/runlog"
 	"github.com/photon-beam/beam/web/internal/timeline"
@@ -50,7 +51,7 @@ func (w *logWriter) takeChanges() []timeline.Change {
 
 func (w *logWriter) events(events ...generators.Event) {
 	for _, e := range events {
-		kind, data, err := generators.Encode(e)
+		kind, data, err := driver.Encode(e)
 		if err != nil {
 			panic(err)
 		}

@@ -19,6 +19,7 @@ import (
 
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/askdata"
+	"github.com/photon-beam/beam/internal/driver"
 	"github.com/photon-beam/beam/internal/engine"
 	"github.com/photon-beam/beam/internal/form"
 	"github.com/photon-beam/beam/internal/humanize"
@@ -89,7 +90,7 @@ func TestPages(t *testing.T) {
 		page := PhotonPage{Name: "wizard", Title: "Wizard", Options: generators.Options{Description: "Three questions.", Durable: true, Destructive: true}, Form: form.FromFields(fields, nil)}
 		golden(t, "photon", PhotonDetails(c, page))
 		page.Form = form.FromFields(fields, url.Values{"name": {"A"}, "email": {"nope"}})
-		page.Errors = []generators.FieldError{generators.At("email", "must be an email address"), generators.At("topics", "must have at least 1 choice"), {Message: "is odd"}}
+		page.Errors = []generators.FieldError{driver.At("email", "must be an email address"), driver.At("topics", "must have at least 1 choice"), {Message: "is odd"}}
 		golden(t, "photon-errors", PhotonDetails(c, page))
 		golden(t, "photon-nested", PhotonDetails(c, nestedPage()))
 		golden(t, "photon-no-input", PhotonDetails(c, PhotonPage{Name: "ping", Form: form.FromFields(nil, nil)}))
@@ -121,7 +122,7 @@ func TestPages(t *testing.T) {
 		named.Person, named.SignedIn = "Ada <Lovelace>", false
 		golden(t, "inbox-empty", Inbox(named, InboxPage{}))
 		golden(t, "ask-page", AskPage(c, asks[1].OpenAsk, nil, nil))
-		golden(t, "ask-page-errors", AskPage(plain, asks[1].OpenAsk, []generators.FieldError{generators.At("key", "must be longer")}, url.Values{"key": {"x"}}))
+		golden(t, "ask-page-errors", AskPage(plain, asks[1].OpenAsk, []generators.FieldError{driver.At("key", "must be longer")}, url.Values{"key": {"x"}}))
 		w.answer(2, askdata.Accept, `{"`+asks[0].Question.Fields[0].Name+`":"prod"}`)
 		golden(t, "ask-closed", AskClosedPage(c, w.run.Ask(asks[0].ID), nil))
 		golden(t, "login", Login(c, LoginPage{Error: "That is not the token.", Next: "/runs/a", Token: true}))
@@ -144,7 +145,7 @@ func TestAsks(t *testing.T) {
 		}
 		w := newLogWriter("{}")
 		w.ask(questions()["form"])
-		errs := []generators.FieldError{generators.At("email", "must be an email address"), generators.At("topics", "must have at most 2 choices"), generators.At("role", "is required")}
+		errs := []generators.FieldError{driver.At("email", "must be an email address"), driver.At("topics", "must have at most 2 choices"), driver.At("role", "is required")}
 		golden(t, "ask-form-errors", AskForm(w.openAsk(), errs, nil))
 		golden(t, "ask-form-errors-plain", AskForm(w.openAsk(), errs, url.Values{"name": {"Ada"}, "topics": {"auth", "logging"}, "newsletter": {"on"}}))
 		golden(t, "ask-gone", AskUnavailable(w.openAsk(), "It was answered at the terminal."))

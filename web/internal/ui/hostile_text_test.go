@@ -15,6 +15,7 @@ import (
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/askdata"
 	"github.com/photon-beam/beam/internal/asking"
+	"github.com/photon-beam/beam/internal/driver"
 	"github.com/photon-beam/beam/internal/engine"
 	"github.com/photon-beam/beam/internal/form"
 	"github.com/photon-beam/beam/internal/humanize"
@@ -152,7 +153,7 @@ func hostilePages(s string) map[string]templ.Component {
 	c.Photons = []PhotonLink{{Name: s, Title: s}}
 	c.RecentRuns = []RunLine{{Info: engine.Info{ID: s, Photon: s, Title: s, State: engine.State(s), Started: time.Now()}, Input: s}}
 	w := hostileRun(s)
-	errs := []generators.FieldError{generators.At(s, s), {Path: s, Message: s}, {Message: s}, generators.At("file", s)}
+	errs := []generators.FieldError{driver.At(s, s), {Path: s, Message: s}, {Message: s}, driver.At("file", s)}
 	var open []InboxLine
 	pages := map[string]templ.Component{
 		"run":    RunPage(c, w.run),
@@ -278,7 +279,7 @@ func attribute(n *html.Node, key string) string {
 func TestSecretsAreNotRenderedAgain(t *testing.T) {
 	w := newLogWriter("{}")
 	w.ask(questions()["secret"])
-	got := renderHTML(t, AskForm(w.openAsk(), []generators.FieldError{generators.At("key", "is too short")}, url.Values{"key": {"hunter2"}}))
+	got := renderHTML(t, AskForm(w.openAsk(), []generators.FieldError{driver.At("key", "is too short")}, url.Values{"key": {"hunter2"}}))
 	if strings.Contains(got, "hunter2") {
 		t.Error("the form holds the secret that was typed")
 	}

@@ -4,9 +4,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/generators/shipped/kitchensink"
 	"github.com/photon-beam/beam/internal/askdata"
+	"github.com/photon-beam/beam/internal/driver"
 	"github.com/photon-beam/beam/internal/runlog"
 	"github.com/photon-beam/beam/web/internal/timeline"
 )
@@ -54,13 +54,13 @@ func TestFixturesHaveEveryKind(t *testing.T) {
 	}
 	hostile := map[string]bool{"stepped": true, "result": true} // hostileRun adds them as entries
 	for _, e := range hostileEvents("pwn") {
-		kind, _, err := generators.Encode(e)
+		kind, _, err := driver.Encode(e)
 		if err != nil {
 			t.Fatal(err)
 		}
 		hostile[kind] = true
 	}
-	for _, kind := range generators.Kinds() {
+	for _, kind := range driver.Kinds() {
 		if !hostile[kind] {
 			t.Errorf("hostileEvents has no event of the kind %q", kind)
 		}

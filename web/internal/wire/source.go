@@ -8,6 +8,7 @@ import (
 	"github.com/photon-beam/beam/internal/askdata"
 	"github.com/photon-beam/beam/internal/engine"
 	"github.com/photon-beam/beam/internal/mcp/runsource"
+	"github.com/photon-beam/beam/internal/registry"
 	"github.com/photon-beam/beam/internal/runlog"
 	"github.com/photon-beam/beam/sse"
 )
@@ -15,7 +16,7 @@ import (
 // Runs describes an engine's runs for the rendering of their messages.
 type Runs struct {
 	Engine  *engine.Engine
-	Photons *generators.Registry
+	Photons *registry.Registry
 }
 
 // Describe returns a run as a caller gets its JSON-RPC messages. BaseURL begins the URLs in them.
