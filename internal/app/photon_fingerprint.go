@@ -5,9 +5,10 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
-	"github.com/photon-beam/beam/internal/registry"
 	"maps"
 	"slices"
+
+	"github.com/photon-beam/beam/internal/registry"
 )
 
 // photonFingerprints returns a digest for each photon, by name, of the properties

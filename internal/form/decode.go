@@ -6,12 +6,13 @@ package form
 import (
 	"cmp"
 	"encoding/json"
-	"github.com/photon-beam/beam/internal/askdata"
 	"net/url"
 	"regexp"
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/photon-beam/beam/internal/askdata"
 )
 
 // Decode returns the values of a posted HTML form as content for

@@ -2,6 +2,7 @@ package form
 
 import (
 	"encoding/json"
+
 	"github.com/photon-beam/beam/internal/askdata"
 )
 

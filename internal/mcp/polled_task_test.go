@@ -3,10 +3,11 @@ package mcp_test
 import (
 	"context"
 	"fmt"
-	"github.com/photon-beam/beam/internal/askdata"
 	"net/http"
 	"strings"
 	"testing"
+
+	"github.com/photon-beam/beam/internal/askdata"
 )
 
 // createPolledTask creates a task that asks for a word, and polls it until the question has

@@ -1,8 +1,9 @@
 package runlog
 
 import (
-	"github.com/photon-beam/beam/internal/askdata"
 	"strings"
+
+	"github.com/photon-beam/beam/internal/askdata"
 )
 
 // Asker says for people who asks a question, with the names that Beam gives and not those

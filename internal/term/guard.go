@@ -1,8 +1,9 @@
 package term
 
 import (
-	"github.com/photon-beam/beam/internal/askdata"
 	"time"
+
+	"github.com/photon-beam/beam/internal/askdata"
 )
 
 // tooEarly tells a person that keys were not taken.

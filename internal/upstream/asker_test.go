@@ -1,9 +1,10 @@
 package upstream_test
 
 import (
-	"github.com/photon-beam/beam/internal/askdata"
 	"strings"
 	"testing"
+
+	"github.com/photon-beam/beam/internal/askdata"
 )
 
 // A question says which server's tool asks it, of whatever kind it is. What Beam says about it

@@ -1,8 +1,9 @@
 package asks
 
 import (
-	"github.com/photon-beam/beam/internal/askdata"
 	"testing"
+
+	"github.com/photon-beam/beam/internal/askdata"
 )
 
 // FuzzDecodeResponse checks that a body is either rejected or a response to one question
