@@ -30,14 +30,14 @@ func newQuestion(q *askdata.Question) *Question {
 
 // Choices returns the choices of a field; nil if there are none, or no such field. The field
 // of a question that isn't a form has the question's key as its name.
-func (q *Question) Choices(field string) []askdata.Choice {
+func (q *Question) Choices(field string) []ask.Choice {
 	f := q.asked.Fields.Field(field)
 	if f == nil || len(f.Choices) == 0 {
 		return nil
 	}
-	choices := make([]askdata.Choice, len(f.Choices))
+	choices := make([]ask.Choice, len(f.Choices))
 	for i, c := range f.Choices {
-		choices[i] = askdata.Choice(c)
+		choices[i] = ask.Choice(c)
 	}
 	return choices
 }
