@@ -11,6 +11,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/driver"
 	"github.com/photon-beam/beam/internal/engine/exclusive"
 	"github.com/photon-beam/beam/internal/engine/journal"
 	"github.com/photon-beam/beam/internal/engine/mask"
@@ -132,7 +133,7 @@ func newClaim(program string, epoch int) runlog.Entry {
 }
 
 // readHistory reads a run's history from its log. It replies to answered calls with answered.
-func (c *core) readHistory(ctx context.Context, r *trackedRun, answered func(runlog.Answered) generators.Reply) (*replay.History, error) {
+func (c *core) readHistory(ctx context.Context, r *trackedRun, answered func(runlog.Answered) driver.Reply) (*replay.History, error) {
 	h := replay.New(c.program, replay.Replies{Answered: answered, Withdrawn: withdrawnReply})
 	last := uint64(0)
 	for batch, err := range c.log.Read(ctx, r.id, 0) {
@@ -283,7 +284,7 @@ func (c *core) rehearse(ctx context.Context, r *trackedRun, attempts map[string]
 		return parked, true, nil
 	}
 	var secrets mask.Secrets
-	h, err := c.readHistory(ctx, r, func(a runlog.Answered) generators.Reply {
+	h, err := c.readHistory(ctx, r, func(a runlog.Answered) driver.Reply {
 		return r.replyTo(a, func(seq uint64, content []byte) { secrets = secrets.Add(seq, content) })
 	})
 	if err != nil {
@@ -296,7 +297,7 @@ func (c *core) rehearse(ctx context.Context, r *trackedRun, attempts map[string]
 		return nil, true, nil
 	}
 	rehearsal := replay.Rehearsal{
-		History: h, Generator: p.Prepare(c.generatorContext(r.id, h.Caller, nil), h.Args), Secrets: func() mask.Secrets { return secrets }, Attempts: attempts,
+		History: h, Generator: driver.Prepare(c.generatorContext(r.id, h.Caller, nil), p, h.Args), Secrets: func() mask.Secrets { return secrets }, Attempts: attempts,
 	}
 	rehearsal.Generator.SetID(r.id)
 	differs, decided := rehearsal.Run(ctx)

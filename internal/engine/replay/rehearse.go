@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/driver"
 	"github.com/photon-beam/beam/internal/engine/mask"
 	"github.com/photon-beam/beam/internal/recordedvalue"
 	"github.com/photon-beam/beam/internal/runlog"
@@ -25,7 +26,7 @@ const RehearsalTime = time.Second
 // no step, and records nothing. Code outside of steps runs, as in every replay.
 type Rehearsal struct {
 	History   *History
-	Generator *generators.Run
+	Generator driver.Run
 	// Secrets returns the secrets of the answers that were given so far.
 	Secrets func() mask.Secrets
 	// Attempts are those of steps without an outcome, by the steps' keys.
@@ -65,8 +66,8 @@ func (r *Rehearsal) Run(ctx context.Context) (differs error, decided bool) {
 }
 
 // handle handles what the generator yields. It returns false if that decides.
-func (r *Rehearsal) handle(e generators.Event, err error) bool {
-	if c, ok := e.(*generators.Call); ok {
+func (r *Rehearsal) handle(e any, err error) bool {
+	if c, ok := e.(*driver.Call); ok {
 		return !r.History.IsDone() && r.handleCall(c)
 	}
 	if _, ok := e.(*generators.Result); ok || err != nil {
@@ -77,10 +78,10 @@ func (r *Rehearsal) handle(e generators.Event, err error) bool {
 }
 
 // handleCall replies to a call as the log has it.
-func (r *Rehearsal) handleCall(c *generators.Call) bool {
+func (r *Rehearsal) handleCall(c *driver.Call) bool {
 	goroutine := r.Generator.Goroutine()
 	if r.held[goroutine] {
-		c.Settle(generators.Reply{Err: generators.ErrSuspended})
+		c.Settle(driver.Reply{Err: generators.ErrSuspended})
 		return true
 	}
 	past, err := r.History.Take(c, r.Secrets(), goroutine)
@@ -88,9 +89,9 @@ func (r *Rehearsal) handleCall(c *generators.Call) bool {
 	case err != nil:
 		r.fails = err
 		return false
-	case past == nil && c.Kind == generators.StepKind:
+	case past == nil && c.Kind == driver.StepKind:
 		r.held[goroutine] = true
-		c.Settle(generators.Reply{Err: generators.ErrSuspended})
+		c.Settle(driver.Reply{Err: generators.ErrSuspended})
 	case past != nil:
 		if reply, ok := past.Reply(c.Key); ok {
 			c.Settle(reply)
@@ -111,7 +112,7 @@ func (r *Rehearsal) end(err error) {
 }
 
 // findKey returns the unique key of the recorded call that a goroutine makes now with a key; see
-// [generators.Run.SetRecordedKeys].
+// [driver.Run.SetRecordedKeys].
 func (r *Rehearsal) findKey(goroutine, given string) string {
 	secrets := r.Secrets()
 	for _, g := range []string{given, secrets.Key(given)} {
