@@ -225,6 +225,10 @@ func (r *replayer) finishRun(ctx context.Context, e *engine.Engine, id string) (
 		}
 		entries = append(entries, batch...)
 		for _, entry := range batch {
+			if entry.Kind == runlog.KindParked { // no other program comes here
+				parked, err := runlog.Decode[runlog.Parked](entry)
+				return append(entries, runlog.NewEntry(runlog.KindFinished, runlog.Finished{Status: runlog.Failed, Error: parked.Detail})), err
+			}
 			if entry.Kind != runlog.KindAsked {
 				continue
 			}

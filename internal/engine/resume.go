@@ -321,6 +321,11 @@ type Rehearsed struct {
 func Rehearse(ctx context.Context, o Options, found func(Rehearsed)) error {
 	c := newCore(o)
 	c.ctx, c.acceptCtx = ctx, ctx
+	if m, ok := c.rows.(*runlist.Memory); ok {
+		if _, err := m.ReadAll(ctx); err != nil {
+			return err
+		}
+	}
 	var mu sync.Mutex
 	work, ctx := errgroup.WithContext(ctx)
 	work.SetLimit(runtime.GOMAXPROCS(0))

@@ -32,8 +32,14 @@ type Rehearsal struct {
 	// Attempts are those of steps without an outcome, by the steps' keys.
 	Attempts map[string]*runstate.Attempt
 
-	held  map[string]bool // the goroutines that stand before a step
-	fails error           // how the generator has ended, or differs
+	held map[string]bool // the goroutines that stand before a step that isn't recorded
+}
+
+// A verdict is how a rehearsal ends: it has found out how the generator differs, or that it
+// doesn't, or it can't.
+type verdict struct {
+	differs error
+	decided bool
 }
 
 // Run returns how the generator differs from the log: a [*DiffersError], or nil if it makes all
@@ -44,71 +50,87 @@ func (r *Rehearsal) Run(ctx context.Context) (differs error, decided bool) {
 	r.Generator.SetRecordedKeys(slices.AppendSeq(r.History.Keys(), maps.Keys(r.Attempts)), r.findKey)
 	ctx, cancel := context.WithTimeout(ctx, RehearsalTime)
 	defer cancel()
-	done := make(chan struct{})
+	found := make(chan verdict, 1)
 	go func() {
-		defer close(done)
 		for e, err := range r.Generator.All {
-			if !r.handle(e, err) {
+			if v := r.handle(e, err); v != nil {
+				found <- *v
 				return
 			}
 		}
 	}()
 	select {
-	case <-done:
+	case v := <-found:
+		return v.differs, v.decided
 	case <-ctx.Done():
-		r.Generator.Stop(generators.ErrSuspended) // it may take as long as it likes to return
+	}
+	waits := !r.Generator.Working()
+	r.Generator.Stop(generators.ErrSuspended)
+	if !waits {
+		return nil, false // it may take as long as it likes to return
+	}
+	select {
+	case v := <-found:
+		if !v.decided && len(r.held) == 0 && !r.History.IsDone() {
+			first, names := r.History.describeUnreplayed()
+			return r.History.differsErrorf(first, "it now waits without having made %s", names), true
+		}
+		return v.differs, v.decided
+	case <-time.After(RehearsalTime / 10):
 		return nil, false
 	}
-	if errors.As(r.fails, new(*DiffersError)) {
-		return r.fails, true
-	}
-	return nil, r.History.IsDone()
 }
 
-// handle handles what the generator yields. It returns false if that decides.
-func (r *Rehearsal) handle(e any, err error) bool {
-	if c, ok := e.(*driver.Call); ok {
-		return !r.History.IsDone() && r.handleCall(c)
-	}
+// handle handles what the generator yields. It returns nil if the generator is to go on.
+func (r *Rehearsal) handle(e any, err error) *verdict {
 	if _, ok := e.(*generators.Result); ok || err != nil {
-		r.end(err)
-		return false
+		return r.judgeEnd(err)
 	}
-	return !r.History.IsDone()
+	if r.History.IsDone() {
+		return &verdict{decided: true}
+	}
+	if c, ok := e.(*driver.Call); ok {
+		return r.handleCall(c)
+	}
+	return nil
 }
 
 // handleCall replies to a call as the log has it.
-func (r *Rehearsal) handleCall(c *driver.Call) bool {
+func (r *Rehearsal) handleCall(c *driver.Call) *verdict {
 	goroutine := r.Generator.Goroutine()
 	if r.held[goroutine] {
 		c.Settle(driver.Reply{Err: generators.ErrSuspended})
-		return true
+		return nil
 	}
 	past, err := r.History.Take(c, r.Secrets(), goroutine)
 	switch {
 	case err != nil:
-		r.fails = err
-		return false
+		return &verdict{err, true}
 	case past == nil && c.Kind == driver.StepKind:
 		r.held[goroutine] = true
 		c.Settle(driver.Reply{Err: generators.ErrSuspended})
-	case past != nil:
-		if reply, ok := past.Reply(c.Key); ok {
-			c.Settle(reply)
-		} else {
-			return !r.History.IsDone()
-		}
+	case past == nil:
+	case past.reply != nil:
+		reply, _ := past.Reply(c.Key)
+		c.Settle(reply)
+	case r.History.IsDone():
+		return &verdict{decided: true}
+	case !c.Concurrent && !c.More: // it waits here, where the recorded code had done more
+		first, names := r.History.describeUnreplayed()
+		return &verdict{r.History.differsErrorf(first, "it now waits at the call %q (%s) without having made %s", c.Key, c.Kind, names), true}
 	}
-	return true
+	return nil
 }
 
-// end notes that the generator has returned, with an error if it isn't nil.
-func (r *Rehearsal) end(err error) {
-	if u, ok := errors.AsType[*recordedvalue.Error](err); ok {
-		r.fails = ToolChangedErrorf("%v", u)
-	} else if len(r.held) == 0 && !r.Generator.Concurrent() {
-		r.fails = r.History.CheckAllReplayed()
+// judgeEnd judges a generator that has returned, with an error if it isn't nil.
+func (r *Rehearsal) judgeEnd(err error) *verdict {
+	if unfit, ok := errors.AsType[*recordedvalue.Error](err); ok {
+		return &verdict{ToolChangedErrorf("%v", unfit), true}
 	}
+	if len(r.held) > 0 || r.Generator.Concurrent() || errors.Is(err, generators.ErrSuspended) {
+		return &verdict{decided: r.History.IsDone()}
+	}
+	return &verdict{r.History.CheckAllReplayed(), true}
 }
 
 // findKey returns the unique key of the recorded call that a goroutine makes now with a key; see
