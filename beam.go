@@ -34,6 +34,7 @@ import (
 	"github.com/photon-beam/beam/internal/datastar"
 	"github.com/photon-beam/beam/internal/links"
 	"github.com/photon-beam/beam/internal/mcp/apps"
+	"github.com/photon-beam/beam/internal/registry"
 	"github.com/photon-beam/beam/internal/upstream/config"
 	"github.com/photon-beam/beam/internal/upstream/policy"
 )
@@ -70,7 +71,7 @@ func New(c Config) (*Beam, error) {
 	if err != nil {
 		return nil, err
 	}
-	photons, err := generators.NewRegistry(c.Photons...)
+	photons, err := registry.NewRegistry(c.Photons...)
 	if err != nil {
 		return nil, err
 	}

@@ -5,6 +5,8 @@ import (
 	"fmt"
 
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/askdata"
+	"github.com/photon-beam/beam/internal/driver"
 )
 
 // Into returns an item for [All] that stores the answer in *to.
@@ -20,7 +22,7 @@ type Item interface {
 type promptItem[T any] struct {
 	prompt *Prompt[T]
 	to     *T
-	call   *generators.Call
+	call   *driver.Call
 }
 
 func (i *promptItem[T]) promptError() error { return i.prompt.err }
@@ -39,16 +41,13 @@ func (i *promptItem[T]) awaitReply() error {
 	return nil
 }
 
-// MaxAtOnce is the maximum number of questions that [All] asks at once.
-const MaxAtOnce = 100
-
 // All asks several questions at once and returns when all of them are settled. It
 // stores the answers that it got even if it returns an error, which joins the
-// errors of the other questions. If there are more than [MaxAtOnce] items, All asks
+// errors of the other questions. If there are more than 100 items, All asks
 // none of them, so that nobody answers in vain, and returns a [*PolicyError].
 func All(yield generators.Yield, items ...Item) error {
-	if n := len(items); n > MaxAtOnce {
-		return &PolicyError{fmt.Sprintf("%d questions at once are too many: ask at most %d, or ask one form", n, MaxAtOnce)}
+	if n := len(items); n > askdata.MaxAtOnce {
+		return &PolicyError{fmt.Sprintf("%d questions at once are too many: ask at most %d, or ask one form", n, askdata.MaxAtOnce)}
 	}
 	asked := make([]Item, 0, len(items))
 	var errs []error

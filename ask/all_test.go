@@ -14,6 +14,9 @@ import (
 
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/askdata"
+	"github.com/photon-beam/beam/internal/asking"
+	"github.com/photon-beam/beam/internal/driver"
 )
 
 // All stores the answers, returns an error for each question without one, and returns
@@ -22,7 +25,7 @@ func TestAllWithMixedOutcomes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var mu sync.Mutex
 		var order []string
-		d := ask.Driver{Provider: ask.ProviderFunc(func(ctx context.Context, key string, q *ask.Question) (ask.Answer, error) {
+		d := Driver{Provider: ProviderFunc(func(ctx context.Context, key string, q *askdata.Question) (askdata.Answer, error) {
 			mu.Lock()
 			order = append(order, key)
 			mu.Unlock()
@@ -33,16 +36,16 @@ func TestAllWithMixedOutcomes(t *testing.T) {
 			case "count":
 				return accepted(`{"count":7}`), nil
 			case "sure":
-				return ask.Answer{Action: ask.Decline}, nil
+				return askdata.Answer{Action: askdata.Decline}, nil
 			case "level":
-				return ask.Answer{Action: ask.Cancel}, nil
+				return askdata.Answer{Action: askdata.Cancel}, nil
 			case "wrong":
 				return accepted(`{"wrong":5}`), nil
 			case "file":
-				return ask.Answer{}, ask.ErrUnsupported
+				return askdata.Answer{}, ask.ErrUnsupported
 			}
 			<-ctx.Done()
-			return ask.Answer{}, ctx.Err()
+			return askdata.Answer{}, ctx.Err()
 		})}
 		name, count, sure, level, wrong, late := "before", 1, true, "before", "before", 0.5
 		var files []ask.Handle
@@ -85,7 +88,7 @@ func TestAllWithMixedOutcomes(t *testing.T) {
 
 func TestAllAnswered(t *testing.T) {
 	var a, b string
-	d := ask.Driver{Provider: ask.ProviderFunc(func(_ context.Context, key string, _ *ask.Question) (ask.Answer, error) {
+	d := Driver{Provider: ProviderFunc(func(_ context.Context, key string, _ *askdata.Question) (askdata.Answer, error) {
 		return accepted(`{"k":"` + key + `"}`), nil
 	})}
 	p := photon(func(yield generators.Yield) ([]string, error) {
@@ -103,12 +106,12 @@ func TestAllAnswered(t *testing.T) {
 
 // If there are too many questions, none of them is asked.
 func TestTooManyQuestionsAreNotAsked(t *testing.T) {
-	d := ask.Driver{Provider: ask.ProviderFunc(func(context.Context, string, *ask.Question) (ask.Answer, error) {
+	d := Driver{Provider: ProviderFunc(func(context.Context, string, *askdata.Question) (askdata.Answer, error) {
 		t.Error("a question was asked")
-		return ask.Answer{Action: ask.Decline}, nil
+		return askdata.Answer{Action: askdata.Decline}, nil
 	})}
 	_, err := runAsk(t, d, func(yield generators.Yield) (bool, error) {
-		var to [ask.MaxAtOnce + 1]bool
+		var to [askdata.MaxAtOnce + 1]bool
 		var items []ask.Item
 		for i := range to {
 			items = append(items, ask.ForConfirm("k"+strconv.Itoa(i), "?").Into(&to[i]))
@@ -127,7 +130,7 @@ func TestAllWhenTheRunStops(t *testing.T) {
 		ctx, cancel := context.WithCancelCause(t.Context())
 		time.AfterFunc(time.Second, func() { cancel(generators.ErrSuspended) })
 		var a, b string
-		_, err := ask.Driver{Provider: neverAnswers}.Run(ctx, photon(func(yield generators.Yield) (int, error) {
+		_, err := Driver{Provider: neverAnswers}.Run(ctx, photon(func(yield generators.Yield) (int, error) {
 			return 0, ask.All(yield, ask.ForText("a", "m").Into(&a), ask.ForText("b", "m").Into(&b))
 		}), nil)
 		if !errors.Is(err, ask.ErrSuspended) || errors.Is(err, ask.ErrStopped) {
@@ -139,7 +142,7 @@ func TestAllWhenTheRunStops(t *testing.T) {
 // A prompt can be asked in several runs at once.
 func TestPromptsAreReusable(t *testing.T) {
 	prompt := ask.ForText("k", "m", ask.Length(1, 9))
-	d := ask.Driver{Provider: acceptAll(`{"k":"v"}`), Policy: ask.Policy{Timeout: time.Minute}}
+	d := Driver{Provider: acceptAll(`{"k":"v"}`), Policy: asking.Policy{Timeout: time.Minute}}
 	p := photon(func(yield generators.Yield) (string, error) {
 		a, errA := prompt.Ask(yield)
 		b, errB := prompt.Ask(yield)
@@ -164,8 +167,8 @@ func TestAnswerThenBreak(t *testing.T) {
 		got, err = ask.Text(yield, "k", "m")
 		return got, err
 	})
-	for e := range p.Run(t.Context(), json.RawMessage("{}")) {
-		if c, ok := e.(*generators.Call); ok {
+	for e := range driver.Prepare(t.Context(), p, json.RawMessage("{}")).All {
+		if c, ok := driver.CallOf(e); ok {
 			c.Settle(accepted(`{"k":"v"}`).Reply())
 			break
 		}
@@ -178,17 +181,17 @@ func TestAnswerThenBreak(t *testing.T) {
 // TestQuestions checks the questions that surfaces receive.
 func TestQuestions(t *testing.T) {
 	q := questionOf(t, ask.ForConfirm("k", "m", ask.Destructive(), ask.Verbs("Delete", "Keep"), ask.Title("T"), ask.Description("D"), ask.Timeout(time.Hour)))
-	want := &ask.Question{Kind: ask.KindConfirm, Message: "m", Destructive: true, Yes: "Delete", No: "Keep", Timeout: ask.Millis(time.Hour),
-		Fields: ask.Fields{{Name: "k", Title: "T", Description: "D", Type: "boolean", Required: true}}}
+	want := &askdata.Question{Kind: askdata.KindConfirm, Message: "m", Destructive: true, Yes: "Delete", No: "Keep", Timeout: askdata.Millis(time.Hour),
+		Fields: askdata.Fields{{Name: "k", Title: "T", Description: "D", Type: "boolean", Required: true}}}
 	if !reflect.DeepEqual(q, want) {
 		t.Errorf("got %+v\nwant %+v", q, want)
 	}
 	raw, err := json.Marshal(q)
-	var back ask.Question
+	var back askdata.Question
 	if err != nil || json.Unmarshal(raw, &back) != nil || !reflect.DeepEqual(&back, want) {
 		t.Errorf("after a round trip through JSON it is %+v (%v)", back, err)
 	}
-	if f := questionOf(t, ask.ForText("k", "m", ask.Long(), ask.Optional())).Fields[0]; f.Format != ask.FormatLong || f.Required || f.Label() != "k" {
+	if f := questionOf(t, ask.ForText("k", "m", ask.Long(), ask.Optional())).Fields[0]; f.Format != askdata.FormatLong || f.Required || f.Label() != "k" {
 		t.Errorf("a long text: %+v", f)
 	}
 }
@@ -208,11 +211,11 @@ func TestMoreIsSetInAllButTheLastCall(t *testing.T) {
 		_, _ = ask.Text(yield, "alone", "m")
 		return 0, ask.All(yield, ask.ForText("only", "m").Into(&a))
 	})
-	for e, err := range p.Run(t.Context(), json.RawMessage("{}")) {
+	for e, err := range driver.Prepare(t.Context(), p, json.RawMessage("{}")).All {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if c, ok := e.(*generators.Call); ok {
+		if c, ok := driver.CallOf(e); ok {
 			got = append(got, yieldedCall{c.Key, c.More})
 			c.Settle(accepted(`{"` + c.Key + `":"x"}`).Reply())
 		}

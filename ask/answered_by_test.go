@@ -8,6 +8,7 @@ import (
 
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/driver"
 )
 
 // TestAnsweredBy settles questions by a person, by nobody, and by an unknown person.
@@ -26,17 +27,17 @@ func TestAnsweredBy(t *testing.T) {
 		return "", err
 	}, nil)
 	ada, bob := generators.Caller{ID: "ada", Name: "Ada"}, generators.Caller{ID: "bob"}
-	replies := map[string]generators.Reply{
+	replies := map[string]driver.Reply{
 		"one":   {Value: json.RawMessage(`{"one":"1"}`), By: &ada},
 		"two":   {Err: ask.ErrDeclined, By: &bob},
 		"three": {Err: ask.ErrTimeout},
 		"form":  {Value: json.RawMessage(`{"A":"a"}`), By: &ada},
 	}
-	for e, err := range p.Run(t.Context(), json.RawMessage("{}")) {
+	for e, err := range driver.Prepare(t.Context(), p, json.RawMessage("{}")).All {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if c, ok := e.(*generators.Call); ok {
+		if c, ok := driver.CallOf(e); ok {
 			c.Settle(replies[c.Key])
 		}
 	}
@@ -54,7 +55,7 @@ func TestAnsweredByNil(t *testing.T) {
 	p := generators.New("p", func(_ context.Context, _ struct{}, yield generators.Yield) (string, error) {
 		return ask.Text(yield, "one", "One?", ask.AnsweredBy(nil))
 	}, nil)
-	for _, err := range p.Run(t.Context(), json.RawMessage("{}")) {
+	for _, err := range driver.Prepare(t.Context(), p, json.RawMessage("{}")).All {
 		if err == nil {
 			t.Error("a nil variable is accepted")
 		}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/askdata"
 )
 
 // BenchmarkAskAnswered measures a question that the driver answers at once. The target
@@ -28,7 +29,7 @@ func BenchmarkFormAnswered(b *testing.B) {
 
 // benchAsk measures asking, with a hundred questions per run.
 func benchAsk(b *testing.B, content string, askOnce func(generators.Yield) error) {
-	d := ask.Driver{Provider: acceptAll(content)}
+	d := Driver{Provider: acceptAll(content)}
 	left := b.N
 	p := photon(func(yield generators.Yield) (int, error) {
 		for range min(left, 100) {
@@ -49,11 +50,11 @@ func benchAsk(b *testing.B, content string, askOnce func(generators.Yield) error
 
 // BenchmarkCheckManyChoices checks an answer to a question with 10,000 choices.
 func BenchmarkCheckManyChoices(b *testing.B) {
-	choices := make([]ask.Choice, 10_000)
+	choices := make([]askdata.Choice, 10_000)
 	for i := range choices {
-		choices[i] = ask.Choice{Value: strconv.Itoa(i), Title: "Town " + strconv.Itoa(i)}
+		choices[i] = askdata.Choice{Value: strconv.Itoa(i), Title: "Town " + strconv.Itoa(i)}
 	}
-	form := ask.Fields{{Name: "town", Type: "string", Choices: choices}}
+	form := askdata.Fields{{Name: "town", Type: "string", Choices: choices}}
 	b.ReportAllocs()
 	for b.Loop() {
 		if _, err := form.Check(json.RawMessage(`{"town":"9999"}`)); err != nil {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/photon-beam/beam/ask"
+	"github.com/photon-beam/beam/internal/askdata"
 )
 
 // The bounds in the date tests.
@@ -19,14 +20,14 @@ var (
 // TestConstraints checks an answer that violates each constraint, and one that
 // satisfies it.
 func TestConstraints(t *testing.T) {
-	text := func(opts ...ask.Option) *ask.Question { return questionOf(t, ask.ForText("k", "m", opts...)) }
-	number := func(opts ...ask.Option) *ask.Question { return questionOf(t, ask.ForNumber("k", "m", opts...)) }
-	integer := func(opts ...ask.Option) *ask.Question { return questionOf(t, ask.ForInteger("k", "m", opts...)) }
-	multi := func(opts ...ask.Option) *ask.Question {
+	text := func(opts ...ask.Option) *askdata.Question { return questionOf(t, ask.ForText("k", "m", opts...)) }
+	number := func(opts ...ask.Option) *askdata.Question { return questionOf(t, ask.ForNumber("k", "m", opts...)) }
+	integer := func(opts ...ask.Option) *askdata.Question { return questionOf(t, ask.ForInteger("k", "m", opts...)) }
+	multi := func(opts ...ask.Option) *askdata.Question {
 		return questionOf(t, ask.ForMultiSelect("k", "m", ask.Choices("a", "b", "c", "d"), opts...))
 	}
-	date := func(opts ...ask.Option) *ask.Question { return questionOf(t, ask.ForDate("k", "m", opts...)) }
-	moment := func(opts ...ask.Option) *ask.Question { return questionOf(t, ask.ForDateTime("k", "m", opts...)) }
+	date := func(opts ...ask.Option) *askdata.Question { return questionOf(t, ask.ForDate("k", "m", opts...)) }
+	moment := func(opts ...ask.Option) *askdata.Question { return questionOf(t, ask.ForDateTime("k", "m", opts...)) }
 	titled := questionOf(t, ask.ForSelect("k", "m", []ask.Choice{{"d", "Development"}, {"p", "Production"}}))
 	const (
 		email   = "must be an email address, such as ada@example.org"
@@ -36,7 +37,7 @@ func TestConstraints(t *testing.T) {
 	)
 	tests := []struct {
 		name, bad, want, good string
-		q                     *ask.Question
+		q                     *askdata.Question
 	}{
 		{"required", ``, "is required", `"a"`, text()},
 		{"text", `1`, "must be text, not a number", `""`, text()},
@@ -111,7 +112,7 @@ func TestConstraints(t *testing.T) {
 }
 
 // answer returns an answer with a value for the field k.
-func answer(value string) ask.Answer {
+func answer(value string) askdata.Answer {
 	if value == "" {
 		return accepted(`{}`)
 	}
@@ -134,7 +135,7 @@ func TestOptionalFieldsMayBeMissing(t *testing.T) {
 	if _, err := q.Check(answer(`["a"]`)); err == nil {
 		t.Error("one choice is accepted, want none or two")
 	}
-	value, err := runAsk(t, ask.Driver{Provider: acceptAll(`{}`)}, ask.ForInteger("k", "m", ask.Optional(), ask.Default(3)).Ask)
+	value, err := runAsk(t, Driver{Provider: acceptAll(`{}`)}, ask.ForInteger("k", "m", ask.Optional(), ask.Default(3)).Ask)
 	if err != nil || value != "0" {
 		t.Errorf("a blank answer became %s, %v; want no default", value, err)
 	}
@@ -155,13 +156,13 @@ func TestCheckReturnsRecordedContent(t *testing.T) {
 			t.Errorf("%s became %s (%v), want %s", tt.given, got.Content, err, tt.want)
 		}
 	}
-	for _, a := range []ask.Answer{{Action: ask.Decline, Content: []byte(`{"name":1}`)}, {Action: ask.Cancel, Files: []ask.FileRef{fileRef}}} {
+	for _, a := range []askdata.Answer{{Action: askdata.Decline, Content: []byte(`{"name":1}`)}, {Action: askdata.Cancel, Files: []askdata.FileRef{fileRef}}} {
 		if got, err := q.Check(a); err != nil || got.Content != nil || got.Files != nil || got.Action != a.Action {
 			t.Errorf("%+v became %+v, %v", a, got, err)
 		}
 	}
-	for _, action := range []ask.Action{"", "yes", "ACCEPT"} {
-		if _, err := q.Check(ask.Answer{Action: action}); !strings.HasPrefix(fieldErrors(t, err)["/action"], "must be accept, decline or cancel") {
+	for _, action := range []askdata.Action{"", "yes", "ACCEPT"} {
+		if _, err := q.Check(askdata.Answer{Action: action}); !strings.HasPrefix(fieldErrors(t, err)["/action"], "must be accept, decline or cancel") {
 			t.Errorf("%q: %v", action, err)
 		}
 	}
@@ -173,12 +174,12 @@ func TestCheckNonObjects(t *testing.T) {
 		`null`: "must be an object, not null", ` [1]`: "must be an object, not a list", `"k"`: "must be an object, not text",
 		`{"k":"a"}{}`: "must be a single JSON value", `{`: "must be a single JSON value", "\x00": "must be a single JSON value",
 	} {
-		_, err := q.Check(ask.Answer{Action: ask.Accept, Content: json.RawMessage(given)})
+		_, err := q.Check(askdata.Answer{Action: askdata.Accept, Content: json.RawMessage(given)})
 		if got := fieldErrors(t, err)[""]; !strings.HasPrefix(got, want) {
 			t.Errorf("%s: %q", given, got)
 		}
 	}
-	if _, err := q.Check(ask.Answer{Action: ask.Accept}); fieldErrors(t, err)["/k"] != "is required" {
+	if _, err := q.Check(askdata.Answer{Action: askdata.Accept}); fieldErrors(t, err)["/k"] != "is required" {
 		t.Errorf("no content: %v", err)
 	}
 }

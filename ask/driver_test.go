@@ -1,4 +1,4 @@
-package ask
+package ask_test
 
 import (
 	"context"
@@ -8,7 +8,11 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/askdata"
+	"github.com/photon-beam/beam/internal/asking"
+	"github.com/photon-beam/beam/internal/driver"
 )
 
 // A Driver runs photons without a log, with answers that the tests of this package
@@ -16,7 +20,7 @@ import (
 // answers may come at any time and from any goroutine.
 type Driver struct {
 	Provider Provider               // nil means Nobody
-	Policy   Policy                 // limits what may be asked
+	Policy   asking.Policy          // limits what may be asked
 	Events   func(generators.Event) // receives every event but calls; may be nil
 	// Open opens a file of an answer by its digest.
 	Open func(digest string) (io.ReadCloser, error)
@@ -31,26 +35,26 @@ func (d Driver) Run(ctx context.Context, p *generators.Photon, args json.RawMess
 		return nil, err
 	}
 	ctx, cancel := context.WithCancel(ctx)
-	a := &driverRun{driver: d, ctx: ctx, queue: make(chan *generators.Call)}
+	a := &driverRun{driver: d, ctx: ctx, queue: make(chan *driver.Call)}
 	defer a.workers.Wait()
 	defer close(a.queue)
 	defer cancel()
-	for e, err := range p.Run(ctx, args) {
+	for e, err := range driver.Prepare(ctx, p, args).All {
 		if err != nil {
 			return nil, err
 		}
 		switch e := e.(type) {
 		case *generators.Result:
 			return e.Value, nil
-		case *generators.Call:
+		case *driver.Call:
 			a.dispatch(e)
-		default:
+		case generators.Event:
 			if d.Events != nil {
 				d.Events(e)
 			}
 		}
 	}
-	return nil, ErrStopped
+	return nil, ask.ErrStopped
 }
 
 // driverRun answers the questions of one run.
@@ -58,21 +62,21 @@ type driverRun struct {
 	driver  Driver
 	ctx     context.Context
 	open    atomic.Int64
-	queue   chan *generators.Call // to an idle worker
+	queue   chan *driver.Call // to an idle worker
 	workers sync.WaitGroup
 }
 
 // dispatch hands a question to a worker, which it starts if none is idle. It
 // ignores steps, which the photon runs itself.
-func (a *driverRun) dispatch(c *generators.Call) {
-	q, ok := Of(c)
+func (a *driverRun) dispatch(c *driver.Call) {
+	q, ok := askdata.Of(c)
 	if !ok {
 		return
 	}
 	n := int(a.open.Add(1))
 	if err := a.driver.Policy.Admit(q, n-1, n-1); err != nil {
 		a.open.Add(-1)
-		c.Settle(generators.Reply{Err: err})
+		c.Settle(driver.Reply{Err: err})
 		return
 	}
 	select {
@@ -88,8 +92,8 @@ func (a *driverRun) dispatch(c *generators.Call) {
 
 // answerCall settles a question with its answer. It leaves the question open if the
 // run was stopped: ending the run settles it with the reason.
-func (a *driverRun) answerCall(c *generators.Call) {
-	q, _ := Of(c)
+func (a *driverRun) answerCall(c *driver.Call) {
+	q, _ := askdata.Of(c)
 	r := a.driver.askProvider(a.ctx, c.Key, q)
 	a.open.Add(-1)
 	if r.Err == nil || a.ctx.Err() == nil {
@@ -97,10 +101,10 @@ func (a *driverRun) answerCall(c *generators.Call) {
 	}
 }
 
-func (d Driver) askProvider(ctx context.Context, key string, q *Question) generators.Reply {
+func (d Driver) askProvider(ctx context.Context, key string, q *askdata.Question) driver.Reply {
 	if timeout := d.Policy.TimeoutOf(q); timeout > 0 {
 		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeoutCause(ctx, timeout, ErrTimeout)
+		ctx, cancel = context.WithTimeoutCause(ctx, timeout, ask.ErrTimeout)
 		defer cancel()
 	}
 	provider := d.Provider
@@ -112,10 +116,10 @@ func (d Driver) askProvider(ctx context.Context, key string, q *Question) genera
 		answer, err = q.Check(answer)
 	}
 	if err != nil {
-		if errors.Is(context.Cause(ctx), ErrTimeout) {
-			err = ErrTimeout
+		if errors.Is(context.Cause(ctx), ask.ErrTimeout) {
+			err = ask.ErrTimeout
 		}
-		return generators.Reply{Err: err}
+		return driver.Reply{Err: err}
 	}
 	r := answer.Reply()
 	r.Open = d.Open
@@ -123,22 +127,22 @@ func (d Driver) askProvider(ctx context.Context, key string, q *Question) genera
 }
 
 // A Provider gets answers to questions: from a terminal, an MCP client or a test.
-// Ask returns the answer, or [ErrUnsupported] if it can't ask this question. It
+// Ask returns the answer, or [ask.ErrUnsupported] if it can't ask this question. It
 // must return when ctx ends, for example because another surface settled the
 // question. It may be called from several goroutines.
 type Provider interface {
-	Ask(ctx context.Context, key string, q *Question) (Answer, error)
+	Ask(ctx context.Context, key string, q *askdata.Question) (askdata.Answer, error)
 }
 
 // ProviderFunc adapts a function to a [Provider].
-type ProviderFunc func(ctx context.Context, key string, q *Question) (Answer, error)
+type ProviderFunc func(ctx context.Context, key string, q *askdata.Question) (askdata.Answer, error)
 
 // Ask calls f.
-func (f ProviderFunc) Ask(ctx context.Context, key string, q *Question) (Answer, error) {
+func (f ProviderFunc) Ask(ctx context.Context, key string, q *askdata.Question) (askdata.Answer, error) {
 	return f(ctx, key, q)
 }
 
-// Nobody is a provider that returns [ErrUnsupported] for every question.
-var Nobody Provider = ProviderFunc(func(context.Context, string, *Question) (Answer, error) {
-	return Answer{}, ErrUnsupported
+// Nobody is a provider that returns [ask.ErrUnsupported] for every question.
+var Nobody Provider = ProviderFunc(func(context.Context, string, *askdata.Question) (askdata.Answer, error) {
+	return askdata.Answer{}, ask.ErrUnsupported
 })

@@ -33,7 +33,7 @@ func ExampleForFiles() {
 		if err != nil {
 			return "", err
 		}
-		return fmt.Sprintf("%s: %s, %d byte", note, files[0].FileRef.Name, files[0].FileRef.Size), nil
+		return fmt.Sprintf("%s: %s, %d byte", note, files[0].Name, files[0].Size), nil
 	}, beamtest.Script{"file": beamtest.Accept(beamtest.File{Name: "a.txt", Content: []byte("a")}), "note": beamtest.Accept("A letter")})
 	// Output:
 	// "A letter: a.txt, 1 byte"

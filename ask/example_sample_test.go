@@ -43,9 +43,9 @@ func ExampleSample() {
 			}
 			request.Messages = append(request.Messages, result.Message())
 			for _, b := range blocks {
-				if b.Type == ask.BlockToolUse && b.Name == "zoom" {
+				if b.Type == "tool_use" && b.Name == "zoom" {
 					request.Messages = append(request.Messages, ask.FromUser(ask.SampleBlock{
-						Type: ask.BlockToolResult, ToolUseID: b.ID, Content: json.RawMessage(`[{"type":"text","text":"` + zoom(b.Input) + `"}]`),
+						Type: "tool_result", ToolUseID: b.ID, Content: json.RawMessage(`[{"type":"text","text":"` + zoom(b.Input) + `"}]`),
 					}))
 				}
 			}
@@ -74,11 +74,11 @@ func ExampleSampleMessage() {
 		}
 		for _, b := range blocks {
 			switch b.Type {
-			case ask.BlockText:
+			case "text":
 				fmt.Println("text:", b.Text)
-			case ask.BlockImage, ask.BlockAudio:
+			case "image", "audio":
 				fmt.Println(b.MIMEType, len(b.Data), "bytes")
-			case ask.BlockToolResult:
+			case "tool_result":
 				fmt.Println("failed:", b.IsError)
 			}
 		}

@@ -122,26 +122,12 @@ func ExampleQuestion() {
 	})
 
 	files, rules, sure := got.Questions["files"], got.Questions["rules"], got.Questions["sure"]
-	fmt.Println(files.Kind == ask.KindFile, files.File.Types, files.File.Min, files.File.Max, files.File.MaxSize)
-	fmt.Println(rules.Kind == ask.KindURL, rules.URL, rules.UntilDone)
-	fmt.Println(sure.Kind == ask.KindConfirm, sure.Message, sure.Yes, sure.No, sure.Destructive, time.Duration(sure.Timeout))
+	fmt.Println(files.Kind, rules.Kind, sure.Kind, sure.Message, sure.Evidence[0].Title)
+	recorded, _ := json.Marshal(rules)
+	fmt.Println(string(recorded))
 	// Output:
-	// true [.csv] 1 2 1000
-	// true https://shop.example/rules true
-	// true Delete 1 customers? Delete Keep true 1h0m0s
-}
-
-// The kind of a question is also its name in metrics and logs.
-func ExampleKind() {
-	for _, kind := range []ask.Kind{
-		ask.KindText, ask.KindSecret, ask.KindConfirm, ask.KindSelect, ask.KindMultiSelect, ask.KindNumber, ask.KindInteger,
-		ask.KindDate, ask.KindDateTime, ask.KindFile, ask.KindForm, ask.KindURL, ask.KindSample, ask.KindRoots,
-	} {
-		fmt.Print(kind, " ")
-	}
-	fmt.Println(len(ask.Kinds()))
-	// Output:
-	// text secret confirm select multiselect number integer date datetime file form url sample roots 14
+	// file url confirm Delete 1 customers? Lists
+	// {"kind":"url","message":"Read the rules","url":"https://shop.example/rules","untilDone":true}
 }
 
 // A question shows what the person decides by.

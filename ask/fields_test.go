@@ -6,26 +6,28 @@ import (
 	"testing"
 
 	"github.com/photon-beam/beam/ask"
+	"github.com/photon-beam/beam/internal/askdata"
+	"github.com/photon-beam/beam/internal/asking"
 )
 
 func TestForFields(t *testing.T) {
-	form := ask.Fields{{Name: "name", Type: "string", Required: true}, {Name: "age", Type: "integer"}}
-	prompt := ask.ForFields("k", "Who?", form, ask.Preset("name", "Ada"))
+	form := askdata.Fields{{Name: "name", Type: "string", Required: true}, {Name: "age", Type: "integer"}}
+	prompt := asking.ForFields("k", "Who?", form, ask.Preset("name", "Ada"))
 	q := questionOf(t, prompt)
-	if q.Kind != ask.KindForm || len(q.Fields) != 2 || string(q.Fields[0].Default) != `"Ada"` || form[0].Default != nil {
+	if q.Kind != askdata.KindForm || len(q.Fields) != 2 || string(q.Fields[0].Default) != `"Ada"` || form[0].Default != nil {
 		t.Errorf("the question is %+v, want the form %+v", q, form)
 	}
-	got, err := runAsk(t, ask.Driver{Provider: acceptAll(`{"age":4.0,"name":"Bo","x":1}`)}, prompt.Ask)
+	got, err := runAsk(t, Driver{Provider: acceptAll(`{"age":4.0,"name":"Bo","x":1}`)}, prompt.Ask)
 	if err != nil || got != `{"name":"Bo","age":4}` {
 		t.Errorf("got %s, %v", got, err)
 	}
-	if _, err := runAsk(t, ask.Driver{Provider: acceptAll(`{"age":"old"}`)}, prompt.Ask); fieldErrors(t, err)["/name"] != "is required" {
+	if _, err := runAsk(t, Driver{Provider: acceptAll(`{"age":"old"}`)}, prompt.Ask); fieldErrors(t, err)["/name"] != "is required" {
 		t.Errorf("an invalid answer: %v", err)
 	}
-	if got, err := runAsk(t, ask.Driver{Provider: acceptAll(``)}, ask.ForFields("k", "Go on?", nil).Ask); err != nil || got != `{}` {
+	if got, err := runAsk(t, Driver{Provider: acceptAll(``)}, asking.ForFields("k", "Go on?", nil).Ask); err != nil || got != `{}` {
 		t.Errorf("a form without fields: %s, %v", got, err)
 	}
-	_, err = runAsk(t, ask.Driver{}, ask.ForFields("k", "m", ask.Fields{{Name: "a", Type: "object"}}).Ask)
+	_, err = runAsk(t, Driver{}, asking.ForFields("k", "m", askdata.Fields{{Name: "a", Type: "object"}}).Ask)
 	if err == nil || !strings.Contains(err.Error(), `field "a": can't be asked`) {
 		t.Errorf("an invalid form: %v", err)
 	}
@@ -40,7 +42,7 @@ func TestUntilDone(t *testing.T) {
 	if q := questionOf(t, ask.ForURL("k", "m", "https://example.org")); q.UntilDone {
 		t.Error("without the option, UntilDone is set")
 	}
-	if _, err := runAsk(t, ask.Driver{}, ask.ForText("k", "m", ask.UntilDone()).Ask); err == nil || !strings.Contains(err.Error(), "ask.UntilDone is for [url]") {
+	if _, err := runAsk(t, Driver{}, ask.ForText("k", "m", ask.UntilDone()).Ask); err == nil || !strings.Contains(err.Error(), "ask.UntilDone is for [url]") {
 		t.Errorf("for a text: %v", err)
 	}
 }

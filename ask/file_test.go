@@ -8,42 +8,43 @@ import (
 
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/askdata"
 )
 
 func TestFileRules(t *testing.T) {
-	file := func(name, mediaType string, size int64) ask.FileRef {
-		return ask.FileRef{Name: name, MediaType: mediaType, Size: size, Digest: "d"}
+	file := func(name, mediaType string, size int64) askdata.FileRef {
+		return askdata.FileRef{Name: name, MediaType: mediaType, Size: size, Digest: "d"}
 	}
 	csv := file("a.csv", "text/csv; charset=utf-8", 10)
 	tests := []struct {
 		name  string
 		opts  []ask.Option
-		files []ask.FileRef
+		files []askdata.FileRef
 		want  string
 	}{
-		{"one", nil, []ask.FileRef{csv}, ""},
+		{"one", nil, []askdata.FileRef{csv}, ""},
 		{"none", nil, nil, "is required: choose a file"},
-		{"two", nil, []ask.FileRef{csv, csv}, "must be at most 1; there are 2"},
-		{"too few", []ask.Option{ask.Count(2, 3)}, []ask.FileRef{csv}, "must be at least 2 files; there are 1"},
+		{"two", nil, []askdata.FileRef{csv, csv}, "must be at most 1; there are 2"},
+		{"too few", []ask.Option{ask.Count(2, 3)}, []askdata.FileRef{csv}, "must be at least 2 files; there are 1"},
 		{"none, where that is allowed", []ask.Option{ask.Count(0, 3)}, nil, ""},
-		{"too large", []ask.Option{ask.MaxSize(9)}, []ask.FileRef{csv}, "a.csv has 10 bytes; at most 9 are accepted"},
-		{"just so large", []ask.Option{ask.MaxSize(10)}, []ask.FileRef{csv}, ""},
-		{"by type", []ask.Option{ask.Accepting("text/csv")}, []ask.FileRef{csv}, ""},
-		{"by type in capitals", []ask.Option{ask.Accepting("TEXT/CSV")}, []ask.FileRef{csv}, ""},
-		{"by another type", []ask.Option{ask.Accepting("text/plain", ".txt")}, []ask.FileRef{csv}, "must be text/plain or .txt; a.csv is not accepted"},
-		{"by kind of type", []ask.Option{ask.Accepting("image/*")}, []ask.FileRef{file("a", "image/png", 1)}, ""},
-		{"by another kind", []ask.Option{ask.Accepting("image/*")}, []ask.FileRef{file("a", "imagex/png", 1)}, "must be image/*; a is not accepted"},
-		{"any type", []ask.Option{ask.Accepting("*/*")}, []ask.FileRef{file("a", "", 1)}, ""},
-		{"by ending", []ask.Option{ask.Accepting(".CSV")}, []ask.FileRef{file("A.csv", "application/vnd.ms-excel", 1)}, ""},
-		{"by a double ending", []ask.Option{ask.Accepting(".tar.gz")}, []ask.FileRef{file("a.tar.gz", "", 1)}, ""},
-		{"by no ending", []ask.Option{ask.Accepting(".csv")}, []ask.FileRef{file("csv", "text/csv", 1)}, "must be .csv; csv is not accepted"},
-		{"broken type", []ask.Option{ask.Accepting("image/*")}, []ask.FileRef{file("", "image/;;", 1)}, "must be image/*; this file is not accepted"},
-		{"the second one", []ask.Option{ask.Count(1, 2), ask.Accepting(".csv")}, []ask.FileRef{csv, file("b.exe", "", 1)}, "must be .csv; b.exe is not accepted"},
+		{"too large", []ask.Option{ask.MaxSize(9)}, []askdata.FileRef{csv}, "a.csv has 10 bytes; at most 9 are accepted"},
+		{"just so large", []ask.Option{ask.MaxSize(10)}, []askdata.FileRef{csv}, ""},
+		{"by type", []ask.Option{ask.Accepting("text/csv")}, []askdata.FileRef{csv}, ""},
+		{"by type in capitals", []ask.Option{ask.Accepting("TEXT/CSV")}, []askdata.FileRef{csv}, ""},
+		{"by another type", []ask.Option{ask.Accepting("text/plain", ".txt")}, []askdata.FileRef{csv}, "must be text/plain or .txt; a.csv is not accepted"},
+		{"by kind of type", []ask.Option{ask.Accepting("image/*")}, []askdata.FileRef{file("a", "image/png", 1)}, ""},
+		{"by another kind", []ask.Option{ask.Accepting("image/*")}, []askdata.FileRef{file("a", "imagex/png", 1)}, "must be image/*; a is not accepted"},
+		{"any type", []ask.Option{ask.Accepting("*/*")}, []askdata.FileRef{file("a", "", 1)}, ""},
+		{"by ending", []ask.Option{ask.Accepting(".CSV")}, []askdata.FileRef{file("A.csv", "application/vnd.ms-excel", 1)}, ""},
+		{"by a double ending", []ask.Option{ask.Accepting(".tar.gz")}, []askdata.FileRef{file("a.tar.gz", "", 1)}, ""},
+		{"by no ending", []ask.Option{ask.Accepting(".csv")}, []askdata.FileRef{file("csv", "text/csv", 1)}, "must be .csv; csv is not accepted"},
+		{"broken type", []ask.Option{ask.Accepting("image/*")}, []askdata.FileRef{file("", "image/;;", 1)}, "must be image/*; this file is not accepted"},
+		{"the second one", []ask.Option{ask.Count(1, 2), ask.Accepting(".csv")}, []askdata.FileRef{csv, file("b.exe", "", 1)}, "must be .csv; b.exe is not accepted"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			q := questionOf(t, ask.ForFiles("k", "m", tt.opts...))
-			_, err := q.Check(ask.Answer{Action: ask.Accept, Files: tt.files})
+			_, err := q.Check(askdata.Answer{Action: askdata.Accept, Files: tt.files})
 			if tt.want == "" {
 				if err != nil {
 					t.Error(err)
@@ -60,9 +61,9 @@ func TestFileRules(t *testing.T) {
 // File names have no characters that make them look like other names.
 func TestFileNamesAreCleaned(t *testing.T) {
 	q := questionOf(t, ask.ForFiles("f", "m", ask.Count(1, 9)))
-	a := ask.Answer{Action: ask.Accept}
+	a := askdata.Answer{Action: askdata.Accept}
 	for _, name := range []string{"plain näme.csv", "bill\u202efdp.exe", "a\u2066b\u2069\u200e.txt", "two\nlines\x00\x1b[31m", "bad\xff"} {
-		a.Files = append(a.Files, ask.FileRef{Name: name})
+		a.Files = append(a.Files, askdata.FileRef{Name: name})
 	}
 	taken, err := q.Check(a)
 	if err != nil {
@@ -88,7 +89,7 @@ func TestInvalidFileRules(t *testing.T) {
 		`"" is neither a media type such as`:         {ask.Accepting("")},
 		"ask.Length is for questions with one field": {ask.Length(1, 2)},
 	} {
-		_, err := runAsk(t, ask.Driver{}, ask.ForFiles("k", "m", opts...).Ask)
+		_, err := runAsk(t, Driver{}, ask.ForFiles("k", "m", opts...).Ask)
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("the error is %v, want %q", err, want)
 		}
@@ -97,8 +98,8 @@ func TestInvalidFileRules(t *testing.T) {
 
 // A file can be read several times with the driver's Open.
 func TestFilesCanBeRead(t *testing.T) {
-	two := ask.Answer{Action: ask.Accept, Files: []ask.FileRef{fileRef, {Name: "b.csv", Size: 1, Digest: "d2"}}}
-	d := ask.Driver{Provider: answerAll(two, nil), Open: func(digest string) (io.ReadCloser, error) {
+	two := askdata.Answer{Action: askdata.Accept, Files: []askdata.FileRef{fileRef, {Name: "b.csv", Size: 1, Digest: "d2"}}}
+	d := Driver{Provider: answerAll(two, nil), Open: func(digest string) (io.ReadCloser, error) {
 		if digest == "d2" {
 			return nil, errors.New("gone")
 		}
@@ -106,7 +107,7 @@ func TestFilesCanBeRead(t *testing.T) {
 	}}
 	p := photon(func(yield generators.Yield) (string, error) {
 		handles, err := ask.Files(yield, "k", "m")
-		if err != nil || len(handles) != 2 || handles[0].FileRef != fileRef {
+		if err != nil || len(handles) != 2 || handles[0].Name != fileRef.Name || handles[0].MediaType != fileRef.MediaType || handles[0].Size != fileRef.Size {
 			t.Errorf("got %+v, %v", handles, err)
 		}
 		for range 2 {
@@ -141,7 +142,7 @@ func TestFilesCanBeRead(t *testing.T) {
 }
 
 func TestOptionalFile(t *testing.T) {
-	d := ask.Driver{Provider: answerAll(ask.Answer{Action: ask.Accept}, nil)}
+	d := Driver{Provider: answerAll(askdata.Answer{Action: askdata.Accept}, nil)}
 	value, err := runAsk(t, d, func(yield generators.Yield) (string, error) {
 		h, err := ask.File(yield, "k", "m", ask.Count(0, 1))
 		return h.Name, err
@@ -159,7 +160,7 @@ func TestURL(t *testing.T) {
 		"data:text/html,hi": false, "/login": false, "//example.org/login": false, "example.org": false, "https:": false, "https:///path": false,
 		"https:example.org": false, "": false, "http://a b/": false, "https://example.org/\nSet-Cookie: a": false, " https://example.org": false,
 	} {
-		q := ask.Driver{Provider: answerAll(ask.Answer{Action: ask.Accept, Content: []byte(`{"any":1}`)}, nil)}
+		q := Driver{Provider: answerAll(askdata.Answer{Action: askdata.Accept, Content: []byte(`{"any":1}`)}, nil)}
 		_, err := runAsk(t, q, func(yield generators.Yield) (int, error) { return 0, ask.URL(yield, "k", "m", address) })
 		if (err == nil) != fine {
 			t.Errorf("%q: %v", address, err)
@@ -168,7 +169,7 @@ func TestURL(t *testing.T) {
 	if q := questionOf(t, ask.ForURL("k", "m", "https://example.org/login")); q.URL != "https://example.org/login" || q.Fields != nil {
 		t.Errorf("the question is %+v", q)
 	}
-	if _, err := runAsk(t, ask.Driver{}, ask.ForURL("k", "m", "https://example.org", ask.Title("T")).Ask); err == nil || !strings.Contains(err.Error(), "ask.Title is for questions with one field, not for a url") {
+	if _, err := runAsk(t, Driver{}, ask.ForURL("k", "m", "https://example.org", ask.Title("T")).Ask); err == nil || !strings.Contains(err.Error(), "ask.Title is for questions with one field, not for a url") {
 		t.Errorf("with an option for fields: %v", err)
 	}
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/askdata"
 )
 
 type booking struct {
@@ -35,7 +36,7 @@ var bookingOptions = []ask.Option{
 func TestForm(t *testing.T) {
 	prompt := ask.ForForm[booking]("dinner", "When?", bookingOptions...)
 	q := questionOf(t, prompt)
-	if q.Kind != ask.KindForm || len(q.Fields) != 9 {
+	if q.Kind != askdata.KindForm || len(q.Fields) != 9 {
 		t.Fatalf("asked: %+v", q)
 	}
 	for i, name := range []string{"guest", "table", "extras", "people", "when", "day", "clock", "note", "quiet"} {
@@ -49,13 +50,13 @@ func TestForm(t *testing.T) {
 	if f := q.Fields.Field("table"); len(f.Choices) != 2 || f.Choices[0].Label() != "Window" || f.Choices[1].Label() != "t2" {
 		t.Errorf("table: %+v", f)
 	}
-	d := ask.Driver{Provider: acceptAll(`{"guest":"Bob","table":"t2","extras":[],"people":4,"when":"2026-05-01T19:00:00Z","clock":"18:30","quiet":true}`)}
+	d := Driver{Provider: acceptAll(`{"guest":"Bob","table":"t2","extras":[],"people":4,"when":"2026-05-01T19:00:00Z","clock":"18:30","quiet":true}`)}
 	value, err := runAsk(t, d, prompt.Ask)
 	want := `{"guest":"Bob","table":"t2","extras":[],"people":4,"when":"2026-05-01T19:00:00Z","clock":"18:30","quiet":true}`
 	if err != nil || value != want {
 		t.Errorf("got %s (%v), want %s", value, err, want)
 	}
-	_, err = runAsk(t, ask.Driver{Provider: acceptAll(`{"guest":"","table":"t3","extras":["wine"],"people":9,"when":"tomorrow","day":"x","clock":"18:30:00Z","note":null}`)}, prompt.Ask)
+	_, err = runAsk(t, Driver{Provider: acceptAll(`{"guest":"","table":"t3","extras":["wine"],"people":9,"when":"tomorrow","day":"x","clock":"18:30:00Z","note":null}`)}, prompt.Ask)
 	wrong := map[string]string{
 		"/guest": "must not be empty", "/table": "must be one of t1, t2", "/extras/0": "must be one of cake, candles",
 		"/people": "must be at most 8", "/when": "must be a date and time with its zone, such as 2026-12-31T18:30:00Z",
@@ -77,7 +78,7 @@ func TestFormOptionsAreNotShared(t *testing.T) {
 	if err := ask.Fits[booking](); err != nil {
 		t.Errorf("with choices that are set when it is asked: %v", err)
 	}
-	_, err := runAsk(t, ask.Driver{}, ask.ForForm[booking]("k", "m").Ask)
+	_, err := runAsk(t, Driver{}, ask.ForForm[booking]("k", "m").Ask)
 	if err == nil || !strings.Contains(err.Error(), `field "extras": is a list without choices`) {
 		t.Errorf("without choices: %v", err)
 	}
@@ -89,23 +90,23 @@ func TestInvalidQuestions(t *testing.T) {
 		A string `json:"a"`
 	}
 	form := func(opts ...ask.Option) error {
-		_, err := runAsk(t, ask.Driver{}, ask.ForForm[booking]("k", "m", append(bookingOptions[:2:2], opts...)...).Ask)
+		_, err := runAsk(t, Driver{}, ask.ForForm[booking]("k", "m", append(bookingOptions[:2:2], opts...)...).Ask)
 		return err
 	}
 	text := func(opts ...ask.Option) error {
-		_, err := runAsk(t, ask.Driver{}, ask.ForText("k", "m", opts...).Ask)
+		_, err := runAsk(t, Driver{}, ask.ForText("k", "m", opts...).Ask)
 		return err
 	}
 	number := func(opts ...ask.Option) error {
-		_, err := runAsk(t, ask.Driver{}, ask.ForNumber("k", "m", opts...).Ask)
+		_, err := runAsk(t, Driver{}, ask.ForNumber("k", "m", opts...).Ask)
 		return err
 	}
 	choose := func(choices []ask.Choice, opts ...ask.Option) error {
-		_, err := runAsk(t, ask.Driver{}, ask.ForMultiSelect("k", "m", choices, opts...).Ask)
+		_, err := runAsk(t, Driver{}, ask.ForMultiSelect("k", "m", choices, opts...).Ask)
 		return err
 	}
 	day := func(opts ...ask.Option) error {
-		_, err := runAsk(t, ask.Driver{}, ask.ForDate("k", "m", opts...).Ask)
+		_, err := runAsk(t, Driver{}, ask.ForDate("k", "m", opts...).Ask)
 		return err
 	}
 	nan := json.Number("x")
@@ -154,16 +155,16 @@ func TestInvalidQuestions(t *testing.T) {
 			t.Errorf("the error is %v, want %q", tt.err, tt.want)
 		}
 	}
-	if _, err := runAsk(t, ask.Driver{}, ask.ForText("", "m").Ask); err == nil || !strings.Contains(err.Error(), "a question needs a key") {
+	if _, err := runAsk(t, Driver{}, ask.ForText("", "m").Ask); err == nil || !strings.Contains(err.Error(), "a question needs a key") {
 		t.Errorf("without a key: %v", err)
 	}
-	if _, err := runAsk(t, ask.Driver{}, ask.ForForm[twice]("", "m").Ask); err == nil || !strings.Contains(err.Error(), "a question needs a key") {
+	if _, err := runAsk(t, Driver{}, ask.ForForm[twice]("", "m").Ask); err == nil || !strings.Contains(err.Error(), "a question needs a key") {
 		t.Errorf("a form without a key: %v", err)
 	}
-	if _, err := runAsk(t, ask.Driver{}, ask.ForSelect("k", "m", nil).Ask); err == nil || !strings.Contains(err.Error(), "needs at least one choice") {
+	if _, err := runAsk(t, Driver{}, ask.ForSelect("k", "m", nil).Ask); err == nil || !strings.Contains(err.Error(), "needs at least one choice") {
 		t.Errorf("without choices: %v", err)
 	}
-	if _, err := runAsk(t, ask.Driver{}, ask.ForSecret("k", "m", ask.Default("x")).Ask); err == nil || !strings.Contains(err.Error(), "a secret can't have a default") {
+	if _, err := runAsk(t, Driver{}, ask.ForSecret("k", "m", ask.Default("x")).Ask); err == nil || !strings.Contains(err.Error(), "a secret can't have a default") {
 		t.Errorf("a secret with a default: %v", err)
 	}
 }
@@ -171,7 +172,7 @@ func TestInvalidQuestions(t *testing.T) {
 // Questions have valid defaults in the format of the field.
 func TestValidDefaults(t *testing.T) {
 	tests := []struct {
-		q    *ask.Question
+		q    *askdata.Question
 		want string
 	}{
 		{questionOf(t, ask.ForText("k", "m", ask.Default("a"))), `"a"`},
@@ -203,7 +204,7 @@ func TestBlankFieldsOfAForm(t *testing.T) {
 		`{}`: `{}`,
 		`{"text":"","number":0,"whole":0,"plain":0,"decided":false}`: `{"text":"","number":0,"whole":0,"decided":false}`,
 	} {
-		if got, err := runAsk(t, ask.Driver{Provider: acceptAll(content)}, put); err != nil || got != want {
+		if got, err := runAsk(t, Driver{Provider: acceptAll(content)}, put); err != nil || got != want {
 			t.Errorf("%s: got %s, %v", content, got, err)
 		}
 	}

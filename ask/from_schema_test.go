@@ -8,8 +8,7 @@ import (
 	"testing"
 
 	"github.com/google/jsonschema-go/jsonschema"
-
-	"github.com/photon-beam/beam/ask"
+	"github.com/photon-beam/beam/internal/askdata"
 )
 
 // TestFromSchema converts properties that a form can represent.
@@ -17,30 +16,30 @@ func TestFromSchema(t *testing.T) {
 	five, half := 5.0, 0.5
 	tests := []struct {
 		property string
-		want     ask.Field
+		want     askdata.Field
 	}{
-		{`{"type":"string","title":"T","description":"D","default":"x"}`, ask.Field{Type: "string", Title: "T", Description: "D", Default: json.RawMessage(`"x"`)}},
-		{`{"type":"string","minLength":1,"maxLength":9,"pattern":"^a"}`, ask.Field{Type: "string", MinLength: 1, MaxLength: 9, Pattern: "^a"}},
-		{`{"type":"string","format":"email"}`, ask.Field{Type: "string", Format: "email"}},
-		{`{"type":"string","format":"date-time"}`, ask.Field{Type: "string", Format: "date-time"}},
-		{`{"type":"string","format":"time"}`, ask.Field{Type: "string", Format: ask.FormatTime, Pattern: ask.TimePattern}},
-		{`{"type":"string","pattern":"^([01]\\d|2[0-3]):[0-5]\\d$"}`, ask.Field{Type: "string", Format: ask.FormatTime, Pattern: ask.TimePattern}},
-		{`{"type":"string","enum":["a","b","a"]}`, ask.Field{Type: "string", Choices: ask.Choices("a", "b")}},
-		{`{"enum":["a","b"],"minLength":9}`, ask.Field{Type: "string", Choices: ask.Choices("a", "b")}},
-		{`{"type":"string","enum":["a","b"],"enumNames":["A","B"]}`, ask.Field{Type: "string", Choices: []ask.Choice{{Value: "a", Title: "A"}, {Value: "b", Title: "B"}}}},
-		{`{"type":"string","oneOf":[{"const":"a","title":"A"},{"const":"b"}]}`, ask.Field{Type: "string", Choices: []ask.Choice{{Value: "a", Title: "A"}, {Value: "b"}}}},
-		{`{"type":"number","minimum":0.5,"maximum":5,"multipleOf":0.5,"format":"float"}`, ask.Field{Type: "number", Minimum: &half, Maximum: &five, Step: &half}},
-		{`{"type":"integer","maximum":5,"minLength":3}`, ask.Field{Type: "integer", Maximum: &five}},
-		{`{"type":"boolean","default":true}`, ask.Field{Type: "boolean", Default: json.RawMessage(`true`)}},
-		{`{"type":"array","items":{"type":"string","enum":["a","b"]},"minItems":1,"maxItems":2,"uniqueItems":true}`, ask.Field{Type: "array", Choices: ask.Choices("a", "b"), MinItems: 1, MaxItems: 2}},
-		{`{"type":"array","items":{"anyOf":[{"const":"a","title":"A"}]}}`, ask.Field{Type: "array", Choices: []ask.Choice{{Value: "a", Title: "A"}}}},
+		{`{"type":"string","title":"T","description":"D","default":"x"}`, askdata.Field{Type: "string", Title: "T", Description: "D", Default: json.RawMessage(`"x"`)}},
+		{`{"type":"string","minLength":1,"maxLength":9,"pattern":"^a"}`, askdata.Field{Type: "string", MinLength: 1, MaxLength: 9, Pattern: "^a"}},
+		{`{"type":"string","format":"email"}`, askdata.Field{Type: "string", Format: "email"}},
+		{`{"type":"string","format":"date-time"}`, askdata.Field{Type: "string", Format: "date-time"}},
+		{`{"type":"string","format":"time"}`, askdata.Field{Type: "string", Format: askdata.FormatTime, Pattern: askdata.TimePattern}},
+		{`{"type":"string","pattern":"^([01]\\d|2[0-3]):[0-5]\\d$"}`, askdata.Field{Type: "string", Format: askdata.FormatTime, Pattern: askdata.TimePattern}},
+		{`{"type":"string","enum":["a","b","a"]}`, askdata.Field{Type: "string", Choices: askdata.Choices("a", "b")}},
+		{`{"enum":["a","b"],"minLength":9}`, askdata.Field{Type: "string", Choices: askdata.Choices("a", "b")}},
+		{`{"type":"string","enum":["a","b"],"enumNames":["A","B"]}`, askdata.Field{Type: "string", Choices: []askdata.Choice{{Value: "a", Title: "A"}, {Value: "b", Title: "B"}}}},
+		{`{"type":"string","oneOf":[{"const":"a","title":"A"},{"const":"b"}]}`, askdata.Field{Type: "string", Choices: []askdata.Choice{{Value: "a", Title: "A"}, {Value: "b"}}}},
+		{`{"type":"number","minimum":0.5,"maximum":5,"multipleOf":0.5,"format":"float"}`, askdata.Field{Type: "number", Minimum: &half, Maximum: &five, Step: &half}},
+		{`{"type":"integer","maximum":5,"minLength":3}`, askdata.Field{Type: "integer", Maximum: &five}},
+		{`{"type":"boolean","default":true}`, askdata.Field{Type: "boolean", Default: json.RawMessage(`true`)}},
+		{`{"type":"array","items":{"type":"string","enum":["a","b"]},"minItems":1,"maxItems":2,"uniqueItems":true}`, askdata.Field{Type: "array", Choices: askdata.Choices("a", "b"), MinItems: 1, MaxItems: 2}},
+		{`{"type":"array","items":{"anyOf":[{"const":"a","title":"A"}]}}`, askdata.Field{Type: "array", Choices: []askdata.Choice{{Value: "a", Title: "A"}}}},
 	}
 	for _, tt := range tests {
 		for _, required := range []string{"", `,"required":["f"]`} {
 			tt.want.Name, tt.want.Required = "f", required != ""
 			raw := `{"type":"object","properties":{"f":` + tt.property + `}` + required + `}`
-			got, err := ask.FromSchema(schema(t, raw).Document())
-			if err != nil || !reflect.DeepEqual(got, ask.Fields{tt.want}) {
+			got, err := askdata.FromSchema(schema(t, raw).Document())
+			if err != nil || !reflect.DeepEqual(got, askdata.Fields{tt.want}) {
 				t.Errorf("%s:\n got %+v (%v)\nwant %+v", raw, got, err, tt.want)
 			}
 		}
@@ -84,7 +83,7 @@ func TestFromSchemaRejectsFields(t *testing.T) {
 	}
 	for _, tt := range tests {
 		raw := `{"type":"object","$defs":{"d":{"type":"string"}},"properties":{"first":{"type":"string"},"wrong":` + tt.property + `}}`
-		_, err := ask.FromSchema(schema(t, raw).Document())
+		_, err := askdata.FromSchema(schema(t, raw).Document())
 		if err == nil || !strings.Contains(err.Error(), tt.want) || !strings.Contains(err.Error(), `field "wrong": `) {
 			t.Errorf("%s: the error is %v, want %q", tt.property, err, tt.want)
 		}
@@ -114,17 +113,17 @@ func TestFromSchemaRejectsForms(t *testing.T) {
 		{`{"type":"object","properties":{` + strings.Join(many, ",") + `}}`, "at most 100 fields; this one has 101"},
 	}
 	for _, tt := range tests {
-		if _, err := ask.FromSchema(schema(t, tt.schema).Document()); err == nil || !strings.Contains(err.Error(), tt.want) {
+		if _, err := askdata.FromSchema(schema(t, tt.schema).Document()); err == nil || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%s: the error is %v, want %q", tt.schema, err, tt.want)
 		}
 	}
 	for _, raw := range []string{`{"type":"object"}`, `{"type":"object","properties":{},"additionalProperties":false}`} {
-		if form, err := ask.FromSchema(schema(t, raw).Document()); err != nil || len(form) != 0 {
+		if form, err := askdata.FromSchema(schema(t, raw).Document()); err != nil || len(form) != 0 {
 			t.Errorf("%s: %+v, %v; want a form without fields", raw, form, err)
 		}
 	}
 	for _, s := range []*jsonschema.Schema{nil, {Type: "object", Properties: map[string]*jsonschema.Schema{"a": nil}}, {Type: "object", Properties: map[string]*jsonschema.Schema{"a": {Type: "string", OneOf: []*jsonschema.Schema{nil}}}}} {
-		if _, err := ask.FromSchema(s); err == nil {
+		if _, err := askdata.FromSchema(s); err == nil {
 			t.Errorf("%+v is accepted as a form", s)
 		}
 	}

@@ -20,7 +20,7 @@ func TestFrom(t *testing.T) {
 	}{
 		"nobody":       {nil, "name at least one role or person"},
 		"no name":      {[]ask.Who{ask.Role("")}, "make each argument with ask.Role or ask.User"},
-		"both":         {[]ask.Who{{Role: "ops", User: "ada"}}, "make each argument with ask.Role or ask.User"},
+		"neither":      {[]ask.Who{{}}, "make each argument with ask.Role or ask.User"},
 		"a line break": {[]ask.Who{ask.User("ada\nben")}, "control characters"},
 		"long":         {[]ask.Who{ask.User(strings.Repeat("a", 257))}, "more than 256 bytes"},
 		"too many":     {many, "more than 32"},
@@ -29,14 +29,7 @@ func TestFrom(t *testing.T) {
 			t.Errorf("%s: %v, want %q", name, err, tt.want)
 		}
 	}
-	var q ask.Question
-	if err := ask.From(ask.Role("ops"), ask.User("ada"))(&q); err != nil {
-		t.Fatal(err)
-	}
-	if err := ask.NotCaller()(&q); err != nil {
-		t.Fatal(err)
-	}
-	raw, err := json.Marshal(q)
+	raw, err := json.Marshal(questionOf(t, ask.ForText("k", "m", ask.From(ask.Role("ops"), ask.User("ada")), ask.NotCaller())))
 	if err != nil || !strings.Contains(string(raw), `"from":[{"role":"ops"},{"user":"ada"}],"notCaller":true`) {
 		t.Errorf("%s, %v", raw, err)
 	}

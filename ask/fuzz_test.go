@@ -6,6 +6,7 @@ import (
 
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/driver"
 )
 
 // FuzzReply settles a question with any bytes. The generator must get the field's
@@ -22,12 +23,12 @@ func FuzzReply(f *testing.F) {
 			got, err = ask.Text(yield, "k", "m")
 			return 0, nil
 		})
-		for e, runErr := range p.Run(t.Context(), json.RawMessage("{}")) {
+		for e, runErr := range driver.Prepare(t.Context(), p, json.RawMessage("{}")).All {
 			if runErr != nil {
 				t.Fatalf("%q: %v", reply, runErr)
 			}
-			if c, ok := e.(*generators.Call); ok {
-				c.Settle(generators.Reply{Value: json.RawMessage(reply)})
+			if c, ok := driver.CallOf(e); ok {
+				c.Settle(driver.Reply{Value: json.RawMessage(reply)})
 			}
 		}
 		var want map[string]any

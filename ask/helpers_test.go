@@ -12,6 +12,7 @@ import (
 
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/askdata"
 )
 
 type noInput struct{}
@@ -22,17 +23,17 @@ func photon[T any](fn func(yield generators.Yield) (T, error)) *generators.Photo
 }
 
 // answerAll returns a provider with the same answer to every question.
-func answerAll(a ask.Answer, err error) ask.Provider {
-	return ask.ProviderFunc(func(context.Context, string, *ask.Question) (ask.Answer, error) { return a, err })
+func answerAll(a askdata.Answer, err error) Provider {
+	return ProviderFunc(func(context.Context, string, *askdata.Question) (askdata.Answer, error) { return a, err })
 }
 
 // acceptAll returns a provider that accepts every question with content.
-func acceptAll(content string) ask.Provider {
-	return answerAll(ask.Answer{Action: ask.Accept, Content: json.RawMessage(content)}, nil)
+func acceptAll(content string) Provider {
+	return answerAll(askdata.Answer{Action: askdata.Accept, Content: json.RawMessage(content)}, nil)
 }
 
 // runAsk runs a function that asks, and returns its value as JSON, and its error.
-func runAsk[T any](t *testing.T, d ask.Driver, fn func(yield generators.Yield) (T, error)) (value string, err error) {
+func runAsk[T any](t *testing.T, d Driver, fn func(yield generators.Yield) (T, error)) (value string, err error) {
 	t.Helper()
 	_, _ = d.Run(t.Context(), photon(func(yield generators.Yield) (int, error) {
 		var v T
@@ -48,12 +49,12 @@ func runAsk[T any](t *testing.T, d ask.Driver, fn func(yield generators.Yield) (
 }
 
 // questionOf returns the question of a prompt.
-func questionOf[T any](t *testing.T, p *ask.Prompt[T]) *ask.Question {
+func questionOf[T any](t *testing.T, p *ask.Prompt[T]) *askdata.Question {
 	t.Helper()
-	var q *ask.Question
-	d := ask.Driver{Provider: ask.ProviderFunc(func(_ context.Context, _ string, asked *ask.Question) (ask.Answer, error) {
+	var q *askdata.Question
+	d := Driver{Provider: ProviderFunc(func(_ context.Context, _ string, asked *askdata.Question) (askdata.Answer, error) {
 		q = asked
-		return ask.Answer{Action: ask.Cancel}, nil
+		return askdata.Answer{Action: askdata.Cancel}, nil
 	})}
 	if _, err := runAsk(t, d, p.Ask); q == nil {
 		t.Fatalf("nothing was asked: %v", err)

@@ -10,6 +10,8 @@ import (
 
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/askdata"
+	"github.com/photon-beam/beam/internal/asking"
 )
 
 type preferences struct {
@@ -21,54 +23,54 @@ type preferences struct {
 // A kindTest has the outcome of a kind of question for an accepted answer.
 type kindTest struct {
 	ask    func(generators.Yield, ...ask.Option) (any, error)
-	accept ask.Answer
+	accept askdata.Answer
 	want   string // the value, as JSON
 	zero   string // the value of every other outcome
 }
 
-func accepted(raw string) ask.Answer {
-	return ask.Answer{Action: ask.Accept, Content: json.RawMessage(raw)}
+func accepted(raw string) askdata.Answer {
+	return askdata.Answer{Action: askdata.Accept, Content: json.RawMessage(raw)}
 }
 
-var fileRef = ask.FileRef{Name: "a.csv", MediaType: "text/csv", Size: 3, Digest: "d1"}
+var fileRef = askdata.FileRef{Name: "a.csv", MediaType: "text/csv", Size: 3, Digest: "d1"}
 
 // kindTests has every kind of question.
-var kindTests = map[ask.Kind]kindTest{
-	ask.KindText: {func(y generators.Yield, o ...ask.Option) (any, error) { return ask.Text(y, "k", "m", o...) },
+var kindTests = map[askdata.Kind]kindTest{
+	askdata.KindText: {func(y generators.Yield, o ...ask.Option) (any, error) { return ask.Text(y, "k", "m", o...) },
 		accepted(`{"k":"Ada"}`), `"Ada"`, `""`},
-	ask.KindSecret: {func(y generators.Yield, o ...ask.Option) (any, error) { return ask.Secret(y, "k", "m", o...) },
+	askdata.KindSecret: {func(y generators.Yield, o ...ask.Option) (any, error) { return ask.Secret(y, "k", "m", o...) },
 		accepted(`{"k":"s3cret"}`), `"s3cret"`, `""`},
-	ask.KindConfirm: {func(y generators.Yield, o ...ask.Option) (any, error) { return ask.Confirm(y, "k", "m", o...) },
+	askdata.KindConfirm: {func(y generators.Yield, o ...ask.Option) (any, error) { return ask.Confirm(y, "k", "m", o...) },
 		accepted(`{"k":true}`), `true`, `false`},
-	ask.KindSelect: {func(y generators.Yield, o ...ask.Option) (any, error) {
+	askdata.KindSelect: {func(y generators.Yield, o ...ask.Option) (any, error) {
 		return ask.Select(y, "k", "m", ask.Choices("a", "b"), o...)
 	}, accepted(`{"k":"b"}`), `"b"`, `""`},
-	ask.KindMultiSelect: {func(y generators.Yield, o ...ask.Option) (any, error) {
+	askdata.KindMultiSelect: {func(y generators.Yield, o ...ask.Option) (any, error) {
 		return ask.MultiSelect(y, "k", "m", ask.Choices("a", "b", "c"), o...)
 	}, accepted(`{"k":["c","a"]}`), `["c","a"]`, `null`},
-	ask.KindNumber: {func(y generators.Yield, o ...ask.Option) (any, error) { return ask.Number(y, "k", "m", o...) },
+	askdata.KindNumber: {func(y generators.Yield, o ...ask.Option) (any, error) { return ask.Number(y, "k", "m", o...) },
 		accepted(`{"k":1.5}`), `1.5`, `0`},
-	ask.KindInteger: {func(y generators.Yield, o ...ask.Option) (any, error) { return ask.Integer(y, "k", "m", o...) },
+	askdata.KindInteger: {func(y generators.Yield, o ...ask.Option) (any, error) { return ask.Integer(y, "k", "m", o...) },
 		accepted(`{"k":4.0}`), `4`, `0`},
-	ask.KindDate: {func(y generators.Yield, o ...ask.Option) (any, error) { return ask.Date(y, "k", "m", o...) },
+	askdata.KindDate: {func(y generators.Yield, o ...ask.Option) (any, error) { return ask.Date(y, "k", "m", o...) },
 		accepted(`{"k":"2026-02-28"}`), `"2026-02-28T00:00:00Z"`, `"0001-01-01T00:00:00Z"`},
-	ask.KindDateTime: {func(y generators.Yield, o ...ask.Option) (any, error) { return ask.DateTime(y, "k", "m", o...) },
+	askdata.KindDateTime: {func(y generators.Yield, o ...ask.Option) (any, error) { return ask.DateTime(y, "k", "m", o...) },
 		accepted(`{"k":"2026-02-28T18:30:00+01:00"}`), `"2026-02-28T18:30:00+01:00"`, `"0001-01-01T00:00:00Z"`},
-	ask.KindFile: {func(y generators.Yield, o ...ask.Option) (any, error) {
+	askdata.KindFile: {func(y generators.Yield, o ...ask.Option) (any, error) {
 		h, err := ask.File(y, "k", "m", o...)
 		return h.Name, err
-	}, ask.Answer{Action: ask.Accept, Files: []ask.FileRef{fileRef}}, `"a.csv"`, `""`},
-	ask.KindForm: {func(y generators.Yield, o ...ask.Option) (any, error) {
+	}, askdata.Answer{Action: askdata.Accept, Files: []askdata.FileRef{fileRef}}, `"a.csv"`, `""`},
+	askdata.KindForm: {func(y generators.Yield, o ...ask.Option) (any, error) {
 		return ask.Form[preferences](y, "k", "m", o...)
 	}, accepted(`{"name":"Ada","tags":["b"],"count":2e0}`), `{"name":"Ada","tags":["b"],"count":2}`, `{"name":"","count":0}`},
-	ask.KindURL: {func(y generators.Yield, o ...ask.Option) (any, error) {
+	askdata.KindURL: {func(y generators.Yield, o ...ask.Option) (any, error) {
 		return "opened", ask.URL(y, "k", "m", "https://example.org/login", o...)
-	}, ask.Answer{Action: ask.Accept}, `"opened"`, `"opened"`},
-	ask.KindSample: {func(y generators.Yield, o ...ask.Option) (any, error) {
+	}, askdata.Answer{Action: askdata.Accept}, `"opened"`, `"opened"`},
+	askdata.KindSample: {func(y generators.Yield, o ...ask.Option) (any, error) {
 		r, err := ask.Sample(y, "k", greeting, o...)
 		return r.Text(), err
 	}, accepted(`{"role":"assistant","content":{"type":"text","text":"Hello"},"model":"m-1","stopReason":"endTurn"}`), `"Hello"`, `""`},
-	ask.KindRoots: {func(y generators.Yield, o ...ask.Option) (any, error) { return ask.Roots(y, "k", o...) },
+	askdata.KindRoots: {func(y generators.Yield, o ...ask.Option) (any, error) { return ask.Roots(y, "k", o...) },
 		accepted(`{"roots":[{"uri":"file:///home/ada","name":"Home"}]}`), `[{"uri":"file:///home/ada","name":"Home"}]`, `null`},
 }
 
@@ -77,20 +79,20 @@ func TestEveryKindHasEveryOutcome(t *testing.T) {
 	broken := errors.New("the terminal is gone")
 	outcomes := []struct {
 		name   string
-		answer ask.Provider // nil for the answer in kindTests
+		answer Provider // nil for the answer in kindTests
 		opts   []ask.Option
 		want   error
 	}{
 		{"accept", nil, nil, nil},
-		{"decline", answerAll(ask.Answer{Action: ask.Decline, Content: json.RawMessage(`{"k":"x"}`)}, nil), nil, ask.ErrDeclined},
-		{"cancel", answerAll(ask.Answer{Action: ask.Cancel}, nil), nil, ask.ErrCancelled},
+		{"decline", answerAll(askdata.Answer{Action: askdata.Decline, Content: json.RawMessage(`{"k":"x"}`)}, nil), nil, ask.ErrDeclined},
+		{"cancel", answerAll(askdata.Answer{Action: askdata.Cancel}, nil), nil, ask.ErrCancelled},
 		{"timeout", neverAnswers, []ask.Option{ask.Timeout(time.Minute)}, ask.ErrTimeout},
-		{"unsupported", ask.Nobody, nil, ask.ErrUnsupported},
-		{"broken", answerAll(ask.Answer{}, broken), nil, broken},
+		{"unsupported", Nobody, nil, ask.ErrUnsupported},
+		{"broken", answerAll(askdata.Answer{}, broken), nil, broken},
 		{"stopped", neverAnswers, nil, ask.ErrStopped},
 		{"suspended", neverAnswers, nil, ask.ErrSuspended},
 	}
-	for _, kind := range ask.Kinds() {
+	for _, kind := range askdata.Kinds() {
 		k, ok := kindTests[kind]
 		if !ok {
 			t.Errorf("kindTests has no entry for the kind %q", kind)
@@ -99,7 +101,7 @@ func TestEveryKindHasEveryOutcome(t *testing.T) {
 		for _, o := range outcomes {
 			t.Run(string(kind)+"/"+o.name, func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
-					d := ask.Driver{Provider: o.answer}
+					d := Driver{Provider: o.answer}
 					if d.Provider == nil {
 						d.Provider = answerAll(k.accept, nil)
 					}
@@ -137,15 +139,15 @@ func TestEveryKindHasEveryOutcome(t *testing.T) {
 }
 
 // neverAnswers is a provider that doesn't answer.
-var neverAnswers = ask.ProviderFunc(func(ctx context.Context, _ string, _ *ask.Question) (ask.Answer, error) {
+var neverAnswers = ProviderFunc(func(ctx context.Context, _ string, _ *askdata.Question) (askdata.Answer, error) {
 	<-ctx.Done()
-	return ask.Answer{}, ctx.Err()
+	return askdata.Answer{}, ctx.Err()
 })
 
 // The policy's timeout applies to questions without a timeout of their own.
 func TestPolicyTimeout(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		d := ask.Driver{Provider: neverAnswers, Policy: ask.Policy{Timeout: time.Hour}}
+		d := Driver{Provider: neverAnswers, Policy: asking.Policy{Timeout: time.Hour}}
 		prompt := ask.ForText("k", "m")
 		start := time.Now()
 		for range 2 {
@@ -177,7 +179,7 @@ func TestDriver(t *testing.T) {
 		return ask.Text(yield, "k", "m")
 	}, nil)
 	var seen int
-	d := ask.Driver{Provider: acceptAll(`{"k":"Ada"}`), Events: func(generators.Event) { seen++ }}
+	d := Driver{Provider: acceptAll(`{"k":"Ada"}`), Events: func(generators.Event) { seen++ }}
 	result, err := d.Run(t.Context(), p, json.RawMessage(`{"name":"x","count":2.0}`))
 	if err != nil || string(result) != `"Ada"` || seen != 2 {
 		t.Errorf("result %s, error %v, %d events", result, err, seen)
@@ -185,10 +187,10 @@ func TestDriver(t *testing.T) {
 	if _, err := d.Run(t.Context(), p, nil); fieldErrors(t, err)["/name"] != "is required" {
 		t.Errorf("without arguments: %v", err)
 	}
-	if _, err := (ask.Driver{}).Run(t.Context(), p, json.RawMessage(`{"name":"x","count":2}`)); !errors.Is(err, ask.ErrUnsupported) {
+	if _, err := (Driver{}).Run(t.Context(), p, json.RawMessage(`{"name":"x","count":2}`)); !errors.Is(err, ask.ErrUnsupported) {
 		t.Errorf("without a provider: %v", err)
 	}
-	bad := ask.Driver{Provider: acceptAll(`{"k":1}`)}
+	bad := Driver{Provider: acceptAll(`{"k":1}`)}
 	if _, err := bad.Run(t.Context(), p, json.RawMessage(`{"name":"x","count":2}`)); fieldErrors(t, err)["/k"] != "must be text, not a number" {
 		t.Errorf("an invalid answer: %v", err)
 	}

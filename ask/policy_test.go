@@ -10,10 +10,12 @@ import (
 
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/askdata"
+	"github.com/photon-beam/beam/internal/asking"
 )
 
 func TestOpenAsksAreBounded(t *testing.T) {
-	p := ask.Policy{OpenPerRun: 2, OpenPerOwner: 5}
+	p := asking.Policy{OpenPerRun: 2, OpenPerOwner: 5}
 	for _, tt := range []struct {
 		inRun, ofOwner int
 		want           string
@@ -21,12 +23,12 @@ func TestOpenAsksAreBounded(t *testing.T) {
 		{0, 0, ""}, {1, 4, ""},
 		{2, 2, "the run already has 2 open questions"}, {1, 5, "this person already has 5 open questions"},
 	} {
-		err := p.Admit(&ask.Question{}, tt.inRun, tt.ofOwner)
+		err := p.Admit(&askdata.Question{}, tt.inRun, tt.ofOwner)
 		if (err == nil) != (tt.want == "") || err != nil && !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%d in the run, %d of the owner: %v", tt.inRun, tt.ofOwner, err)
 		}
 	}
-	if err := (ask.Policy{}).Admit(&ask.Question{}, 1e6, 1e6); err != nil {
+	if err := (asking.Policy{}).Admit(&askdata.Question{}, 1e6, 1e6); err != nil {
 		t.Errorf("without limits: %v", err)
 	}
 }
@@ -36,7 +38,7 @@ func TestOpenAsksAreBounded(t *testing.T) {
 func TestDriverBoundsOpenAsks(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		three := make(chan struct{})
-		d := ask.Driver{Policy: ask.Policy{OpenPerRun: 2}, Provider: ask.ProviderFunc(func(_ context.Context, key string, _ *ask.Question) (ask.Answer, error) {
+		d := Driver{Policy: asking.Policy{OpenPerRun: 2}, Provider: ProviderFunc(func(_ context.Context, key string, _ *askdata.Question) (askdata.Answer, error) {
 			if key != "d" {
 				<-three
 			}

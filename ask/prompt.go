@@ -6,6 +6,9 @@ import (
 	"fmt"
 
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/askdata"
+	"github.com/photon-beam/beam/internal/call"
+	"github.com/photon-beam/beam/internal/driver"
 	"github.com/photon-beam/beam/internal/rawjson"
 	"github.com/photon-beam/beam/internal/recordedvalue"
 )
@@ -15,8 +18,8 @@ import (
 // from several goroutines.
 type Prompt[T any] struct {
 	key      string
-	question *Question
-	decode   func(generators.Reply) (T, error)
+	question *askdata.Question
+	decode   func(driver.Reply) (T, error)
 	err      error // why the question is invalid
 }
 
@@ -32,23 +35,24 @@ func (p *Prompt[T]) Ask(yield generators.Yield) (T, error) {
 }
 
 // yieldCall yields the call without waiting for its reply.
-func (p *Prompt[T]) yieldCall(yield generators.Yield, more bool) (*generators.Call, error) {
+func (p *Prompt[T]) yieldCall(yield generators.Yield, more bool) (*driver.Call, error) {
 	if p.err != nil {
 		return nil, p.err
 	}
-	c := generators.NewCall(string(p.question.Kind), p.key, p.question)
+	c := call.New(string(p.question.Kind), p.key, p.question)
 	c.More = more
-	yield(c) // if yield returns false, the reply has the reason
+	yield(driver.NewEvent(c)) // if yield returns false, the reply has the reason
 	return c, nil
 }
 
 // decodeReply returns the answer of a call, unless it could not be yielded.
-func (p *Prompt[T]) decodeReply(c *generators.Call, err error) (T, error) {
-	r := generators.Reply{Err: err}
+func (p *Prompt[T]) decodeReply(c *driver.Call, err error) (T, error) {
+	r := driver.Reply{Err: err}
 	if err == nil {
 		r = c.Wait()
 	}
-	p.storeAnsweredBy(r.By)
+	by, _ := r.By.(*generators.Caller)
+	p.storeAnsweredBy(by)
 	if r.Err != nil {
 		var zero T
 		return zero, r.Err
@@ -62,24 +66,24 @@ func (p *Prompt[T]) decodeReply(c *generators.Call, err error) (T, error) {
 
 // storeAnsweredBy stores who answered where AnsweredBy says; by may be nil.
 func (p *Prompt[T]) storeAnsweredBy(by *generators.Caller) {
-	if p.question == nil || p.question.answeredBy == nil {
+	if p.question == nil || p.question.AnsweredBy == nil {
 		return
 	}
 	if by == nil {
 		by = &generators.Caller{}
 	}
-	*p.question.answeredBy = *by
+	*p.question.AnsweredBy = *by
 }
 
 // newPrompt returns a prompt for a kind of one field. The key names the field.
-func newPrompt[T any](key, message string, kind Kind, choices []Choice, opts []Option, decode func(json.RawMessage) (T, error)) *Prompt[T] {
-	f := kind.rules().field
-	f.Name, f.Required, f.Choices = key, true, choices
-	q := &Question{Kind: kind, Message: message, Fields: Fields{f}}
+func newPrompt[T any](key, message string, kind askdata.Kind, choices []Choice, opts []Option, decode func(json.RawMessage) (T, error)) *Prompt[T] {
+	f, _ := kind.Field()
+	f.Name, f.Required, f.Choices = key, true, choiceData(choices)
+	q := &askdata.Question{Kind: kind, Message: message, Fields: askdata.Fields{f}}
 	p := &Prompt[T]{key: key, question: q}
 	p.err = p.applyOptions(opts)
-	p.decode = func(r generators.Reply) (v T, err error) {
-		raw, err := property(r.Value, key)
+	p.decode = func(r driver.Reply) (v T, err error) {
+		raw, err := askdata.Property(r.Value, key)
 		if err != nil || raw == nil {
 			return v, err
 		}
@@ -94,25 +98,17 @@ func newPrompt[T any](key, message string, kind Kind, choices []Choice, opts []O
 // applyOptions applies the options and validates the question.
 func (p *Prompt[T]) applyOptions(opts []Option) error {
 	for _, opt := range opts {
-		if err := opt(p.question); err != nil {
+		if err := opt.apply(p.question); err != nil {
 			return fmt.Errorf("ask %q: %w", p.key, err)
 		}
 	}
 	if p.key == "" {
 		return errors.New("a question needs a key")
 	}
-	if err := p.question.validate(); err != nil {
+	if err := p.question.Validate(); err != nil {
 		return fmt.Errorf("ask %q: %w", p.key, err)
 	}
 	return nil
-}
-
-// property returns a member of an answer's content, or nil if it is missing.
-func property(content json.RawMessage, name string) (json.RawMessage, error) {
-	if rawjson.TypeName(content) != rawjson.ObjectType {
-		return nil, fmt.Errorf("the answer to %s is not an object", name)
-	}
-	return rawjson.Member(content, name), nil
 }
 
 func decodeString(raw json.RawMessage) (string, error) {

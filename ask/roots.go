@@ -1,16 +1,9 @@
 package ask
 
 import (
-	"encoding/json"
-	"fmt"
-	"net/url"
-	"strings"
-	"unicode/utf8"
-
 	"github.com/photon-beam/beam/generators"
-	"github.com/photon-beam/beam/internal/humanize"
-	"github.com/photon-beam/beam/internal/rawjson"
-	"github.com/photon-beam/beam/internal/rule"
+	"github.com/photon-beam/beam/internal/askdata"
+	"github.com/photon-beam/beam/internal/driver"
 )
 
 // A Root is a folder or file that a tool may work in (MCP 2025-11-25, Client
@@ -20,16 +13,6 @@ type Root struct {
 	Name string `json:"name,omitempty"`
 }
 
-// The limits on an answer to a roots question.
-const (
-	maxRoots    = 1000
-	maxRootURI  = 4096 // bytes
-	maxRootName = 500  // characters
-)
-
-// rootsField is the name of the field in which a person lists folders.
-const rootsField = "roots"
-
 // Roots asks which folders the tool may work in. An MCP client answers with its
 // roots, a person with one path per line. The list may be empty.
 func Roots(yield generators.Yield, key string, opts ...Option) ([]Root, error) {
@@ -38,15 +21,15 @@ func Roots(yield generators.Yield, key string, opts ...Option) ([]Root, error) {
 
 // ForRoots returns the prompt of [Roots].
 func ForRoots(key string, opts ...Option) *Prompt[[]Root] {
-	p := &Prompt[[]Root]{key: key, question: &Question{
-		Kind: KindRoots, Message: "Which folders may the tool work in?",
-		Fields: Fields{{
-			Name: rootsField, Title: "Folders", Description: "One per line: an absolute path such as /home/ada/project, or a file:// address.",
-			Type: "string", Format: FormatLong, Required: true, MaxLength: 100_000,
+	p := &Prompt[[]Root]{key: key, question: &askdata.Question{
+		Kind: askdata.KindRoots, Message: "Which folders may the tool work in?",
+		Fields: askdata.Fields{{
+			Name: askdata.RootsField, Title: "Folders", Description: "One per line: an absolute path such as /home/ada/project, or a file:// address.",
+			Type: "string", Format: askdata.FormatLong, Required: true, MaxLength: 100_000,
 		}},
 	}}
 	p.err = p.applyOptions(opts)
-	p.decode = func(r generators.Reply) ([]Root, error) {
+	p.decode = func(r driver.Reply) ([]Root, error) {
 		list, err := decodeAs[listRootsResult](r.Value)
 		return list.Roots, err
 	}
@@ -56,108 +39,4 @@ func ForRoots(key string, opts ...Option) *Prompt[[]Root] {
 // listRootsResult is MCP's ListRootsResult.
 type listRootsResult struct {
 	Roots []Root `json:"roots"`
-}
-
-// checkRoots validates a ListRootsResult, or the folders that a person typed, and
-// returns a ListRootsResult.
-func (q *Question) checkRoots(content json.RawMessage) (json.RawMessage, error) {
-	if !json.Valid(content) || rawjson.TypeName(content) != rawjson.ObjectType {
-		return nil, notObjectError(content)
-	}
-	listed, err := property(content, rootsField)
-	if err != nil {
-		return nil, err
-	}
-	var list listRootsResult
-	switch {
-	case listed == nil:
-		return nil, invalidError(violation("/"+rootsField, rule.Required, "", ""))
-	case rawjson.TypeName(listed) == rawjson.TextType:
-		list, err = q.parseTypedRoots(content)
-	case rawjson.TypeName(listed) == rawjson.ListType:
-		list, err = parseRootList(listed)
-	default:
-		err = invalidError(generators.At(rootsField, fmt.Sprintf("must be a list, not %s", rawjson.TypeName(listed))))
-	}
-	if err != nil {
-		return nil, err
-	}
-	return json.Marshal(list)
-}
-
-// parseRootList parses the list of an MCP client.
-func parseRootList(raw json.RawMessage) (listRootsResult, error) {
-	list := listRootsResult{Roots: []Root{}}
-	if json.Unmarshal(raw, &list.Roots) != nil {
-		return list, invalidError(generators.At(rootsField, "must be a list of objects with a uri and an optional name"))
-	}
-	return list, list.validate(func(i int) string { return fmt.Sprintf("%s/%d", rootsField, i) })
-}
-
-// parseTypedRoots parses the lines that a person typed, one folder per line.
-func (q *Question) parseTypedRoots(content json.RawMessage) (listRootsResult, error) {
-	list := listRootsResult{Roots: []Root{}}
-	content, err := q.Fields.Check(content)
-	if err != nil {
-		return list, err
-	}
-	text, err := property(content, rootsField)
-	if err != nil {
-		return list, err
-	}
-	lines, _ := rawjson.DecodeText(text)
-	for line := range strings.Lines(lines) {
-		if line = strings.TrimSpace(line); line != "" {
-			list.Roots = append(list.Roots, Root{URI: fileURI(line)})
-		}
-	}
-	if len(list.Roots) == 0 {
-		return list, invalidError(violation("/"+rootsField, rule.Required, "", ""))
-	}
-	return list, list.validate(func(int) string { return rootsField })
-}
-
-// fileURI returns the file:// address of an absolute path, which may begin with a
-// drive letter. It returns anything else unchanged.
-func fileURI(path string) string {
-	if len(path) > 2 && path[1] == ':' && (path[2] == '\\' || path[2] == '/') {
-		path = "/" + strings.ReplaceAll(path, `\`, "/")
-	}
-	if !strings.HasPrefix(path, "/") {
-		return path
-	}
-	return (&url.URL{Scheme: "file", Path: path}).String()
-}
-
-// validate checks every root. at returns the path of a root in the error by its
-// index.
-func (l listRootsResult) validate(at func(int) string) error {
-	if len(l.Roots) > maxRoots {
-		return invalidError(generators.At(rootsField, fmt.Sprintf("must be at most %d; there are %d", maxRoots, len(l.Roots))))
-	}
-	var errs []generators.FieldError
-	for i, r := range l.Roots {
-		if message := r.problem(); message != "" && len(errs) < maxErrors {
-			errs = append(errs, generators.FieldError{Path: "/" + at(i), Message: message})
-		}
-	}
-	if errs != nil {
-		return invalidError(errs...)
-	}
-	return nil
-}
-
-// problem returns a message if the root is invalid, or the empty string.
-func (r Root) problem() string {
-	if len(r.URI) > maxRootURI {
-		return fmt.Sprintf("must have addresses of at most %d bytes", maxRootURI)
-	}
-	u, err := url.Parse(r.URI)
-	switch {
-	case err != nil || u.Scheme != "file" || !strings.HasPrefix(r.URI, "file://") || !strings.HasPrefix(u.Path, "/"):
-		return fmt.Sprintf("must be an absolute path or a file:// address, not %q", humanize.Truncate(r.URI, 100))
-	case utf8.RuneCountInString(r.Name) > maxRootName:
-		return fmt.Sprintf("must have names of at most %d characters", maxRootName)
-	}
-	return ""
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/photon-beam/beam/ask"
+	"github.com/photon-beam/beam/internal/askdata"
 )
 
 func TestRootsOfClientsAndPeople(t *testing.T) {
@@ -62,7 +63,7 @@ func TestInvalidRoots(t *testing.T) {
 func FuzzRoots(f *testing.F) {
 	f.Add(`{"roots":"/a\nC:\\b"}`)
 	f.Add(`{"roots":[{"uri":"file:///a","name":"\ud800"}]}`)
-	q := &ask.Question{Kind: ask.KindRoots, Fields: ask.Fields{{Name: "roots", Type: "string", Format: ask.FormatLong}}}
+	q := &askdata.Question{Kind: askdata.KindRoots, Fields: askdata.Fields{{Name: "roots", Type: "string", Format: askdata.FormatLong}}}
 	f.Fuzz(func(t *testing.T, raw string) {
 		a, err := q.Check(accepted(raw))
 		if err != nil {

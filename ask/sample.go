@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/askdata"
+	"github.com/photon-beam/beam/internal/driver"
 	"github.com/photon-beam/beam/internal/humanize"
 	"github.com/photon-beam/beam/internal/rawjson"
 )
@@ -50,21 +52,17 @@ type ToolChoice struct {
 	Mode string `json:"mode,omitempty"`
 }
 
-// The limits on a request. Base64 makes pictures a third larger.
+// The limits on a request.
 const (
-	maxSampleSize     = 8 << 20 // bytes of JSON, of a request and of a result
 	maxSampleMessages = 1000
 	maxSampleTools    = 500
 	maxStopSequences  = 100
 	maxHints          = 100
 )
 
-// sampleField is the name of the field in which a person answers in the model's
-// place; maxTypedAnswer is its maximum length in characters.
-const (
-	sampleField    = "text"
-	maxTypedAnswer = 200_000
-)
+// maxTypedAnswer is the maximum length of the answer of a person in the model's place, in
+// characters.
+const maxTypedAnswer = 200_000
 
 // Sample sends a request to a model. The surface determines who answers: an MCP
 // client that supports sampling, or a person who answers on the page in the model's
@@ -76,15 +74,19 @@ func Sample(yield generators.Yield, key string, request SampleRequest, opts ...O
 
 // ForSample returns the prompt of [Sample].
 func ForSample(key string, request SampleRequest, opts ...Option) *Prompt[SampleResult] {
-	p := &Prompt[SampleResult]{key: key, question: &Question{
-		Kind: KindSample, Message: request.summary(), Sample: &request,
-		Fields: Fields{{
-			Name: sampleField, Title: "Answer", Description: "Answer in the model's place.",
-			Type: "string", Format: FormatLong, Required: true, MaxLength: maxTypedAnswer,
+	p := &Prompt[SampleResult]{key: key, question: &askdata.Question{
+		Kind: askdata.KindSample, Message: request.summary(), Sample: &askdata.Sample{Request: &request},
+		Fields: askdata.Fields{{
+			Name: askdata.SampleField, Title: "Answer", Description: "Answer in the model's place.",
+			Type: "string", Format: askdata.FormatLong, Required: true, MaxLength: maxTypedAnswer,
 		}},
 	}}
-	p.err = p.applyOptions(opts)
-	p.decode = func(r generators.Reply) (SampleResult, error) { return decodeAs[SampleResult](r.Value) }
+	if p.err = p.applyOptions(opts); p.err == nil {
+		if err := request.validate(); err != nil {
+			p.err = fmt.Errorf("ask %q: %w", key, err)
+		}
+	}
+	p.decode = func(r driver.Reply) (SampleResult, error) { return decodeAs[SampleResult](r.Value) }
 	return p
 }
 
@@ -109,7 +111,7 @@ func (s *SampleRequest) validate() error {
 		return errors.New("a request to a model needs MaxTokens, the maximum length of the response")
 	case len(s.StopSequences) > maxStopSequences:
 		return fmt.Errorf("there are %d stop sequences; the maximum is %d", len(s.StopSequences), maxStopSequences)
-	case !isFinite(s.Temperature):
+	case s.Temperature != nil && (math.IsNaN(*s.Temperature) || math.IsInf(*s.Temperature, 0)):
 		return errors.New("the temperature is not a number")
 	case s.Metadata != nil && rawjson.TypeName(s.Metadata) != rawjson.ObjectType:
 		return errors.New("the metadata is not an object")
@@ -132,8 +134,8 @@ func (s *SampleRequest) validate() error {
 	if err != nil {
 		return err
 	}
-	if len(raw) > maxSampleSize {
-		return fmt.Errorf("the request has %d bytes; the maximum is %d", len(raw), maxSampleSize)
+	if len(raw) > askdata.MaxSampleSize {
+		return fmt.Errorf("the request has %d bytes; the maximum is %d", len(raw), askdata.MaxSampleSize)
 	}
 	return nil
 }

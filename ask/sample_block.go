@@ -2,11 +2,9 @@ package ask
 
 import (
 	"encoding/json"
-	"errors"
-	"fmt"
 	"strings"
 
-	"github.com/photon-beam/beam/internal/rawjson"
+	"github.com/photon-beam/beam/internal/askdata"
 )
 
 // A SampleRole is the author of a message.
@@ -16,15 +14,6 @@ type SampleRole string
 const (
 	RoleUser      SampleRole = "user"
 	RoleAssistant SampleRole = "assistant"
-)
-
-// The types of blocks that Beam knows. Beam passes blocks of other types through.
-const (
-	BlockText       = "text"
-	BlockImage      = "image"
-	BlockAudio      = "audio"
-	BlockToolUse    = "tool_use"
-	BlockToolResult = "tool_result"
 )
 
 // A SampleMessage is one message of a conversation with a model (MCP's
@@ -38,7 +27,8 @@ type SampleMessage struct {
 
 // A SampleBlock is a part of a message (MCP's TextContent, ImageContent,
 // AudioContent, ToolUseContent and ToolResultContent). The type determines which
-// fields are used.
+// fields are used: it is text, image, audio, tool_use or tool_result, or one that Beam
+// passes through.
 type SampleBlock struct {
 	Type     string `json:"type"`
 	Text     string `json:"text"`
@@ -55,16 +45,16 @@ type SampleBlock struct {
 }
 
 // TextBlock returns a block of text.
-func TextBlock(text string) SampleBlock { return SampleBlock{Type: BlockText, Text: text} }
+func TextBlock(text string) SampleBlock { return SampleBlock{Type: askdata.BlockText, Text: text} }
 
 // ImageBlock returns a picture of a media type such as image/png.
 func ImageBlock(data []byte, mediaType string) SampleBlock {
-	return SampleBlock{Type: BlockImage, Data: data, MIMEType: mediaType}
+	return SampleBlock{Type: askdata.BlockImage, Data: data, MIMEType: mediaType}
 }
 
 // AudioBlock returns a sound of a media type such as audio/wav.
 func AudioBlock(data []byte, mediaType string) SampleBlock {
-	return SampleBlock{Type: BlockAudio, Data: data, MIMEType: mediaType}
+	return SampleBlock{Type: askdata.BlockAudio, Data: data, MIMEType: mediaType}
 }
 
 // FromUser returns a message of the user. Its content is the block itself if there
@@ -91,13 +81,13 @@ func newMessage(role SampleRole, blocks []SampleBlock) SampleMessage {
 func (b SampleBlock) MarshalJSON() ([]byte, error) {
 	fields := map[string]any{"type": b.Type}
 	switch b.Type {
-	case BlockText:
+	case askdata.BlockText:
 		fields["text"] = b.Text
-	case BlockImage, BlockAudio:
+	case askdata.BlockImage, askdata.BlockAudio:
 		fields["data"], fields["mimeType"] = append([]byte{}, b.Data...), b.MIMEType
-	case BlockToolUse:
+	case askdata.BlockToolUse:
 		fields["id"], fields["name"], fields["input"] = b.ID, b.Name, b.Input
-	case BlockToolResult:
+	case askdata.BlockToolResult:
 		fields["toolUseId"], fields["content"] = b.ToolUseID, b.Content
 		if b.IsError {
 			fields["isError"] = true
@@ -112,67 +102,16 @@ func (m SampleMessage) Blocks() ([]SampleBlock, error) { return decodeBlocks(m.C
 // Text returns the message's text blocks, joined by line breaks.
 func (m SampleMessage) Text() string { return joinText(m.Content) }
 
-// maxBlocks is the maximum number of blocks of a message.
-const maxBlocks = 1000
-
-// decodeBlocks parses one block or a list of blocks. The error completes a sentence
-// that begins with the content.
 func decodeBlocks(content json.RawMessage) ([]SampleBlock, error) {
-	var raws []json.RawMessage
-	switch rawjson.TypeName(content) {
-	case rawjson.ObjectType:
-		raws = []json.RawMessage{content}
-	case rawjson.ListType:
-		if json.Unmarshal(content, &raws) != nil {
-			return nil, errors.New("must be a block or a list of blocks")
-		}
-	default:
-		return nil, fmt.Errorf("must be a block or a list of blocks, not %s", rawjson.TypeName(content))
+	decoded, err := askdata.DecodeBlocks(content)
+	if err != nil {
+		return nil, err
 	}
-	if len(raws) == 0 || len(raws) > maxBlocks {
-		return nil, fmt.Errorf("must have 1 to %d blocks; it has %d", maxBlocks, len(raws))
-	}
-	blocks := make([]SampleBlock, len(raws))
-	for i, raw := range raws {
-		if err := blocks[i].decode(raw); err != nil {
-			return nil, fmt.Errorf("has a block %d that %w", i+1, err)
-		}
+	blocks := make([]SampleBlock, len(decoded))
+	for i, b := range decoded {
+		blocks[i] = SampleBlock(b)
 	}
 	return blocks, nil
-}
-
-// decode parses a block and checks that it has what its type requires. The error
-// completes a sentence that begins with the block.
-func (b *SampleBlock) decode(raw json.RawMessage) error {
-	if rawjson.TypeName(raw) != rawjson.ObjectType {
-		return errors.New("is not an object")
-	}
-	kind, err := property(raw, "type")
-	if err != nil || rawjson.TypeName(kind) != rawjson.TextType {
-		return errors.New("has no type")
-	}
-	switch b.Type, _ = rawjson.DecodeText(kind); b.Type {
-	case BlockText, BlockImage, BlockAudio, BlockToolUse, BlockToolResult:
-	default: // perhaps of a later version of MCP
-		return nil
-	}
-	if err := json.Unmarshal(raw, b); err != nil {
-		return fmt.Errorf("is not a valid %s block", b.Type)
-	}
-	text, err := property(raw, "text")
-	switch {
-	case err != nil:
-		return err
-	case b.Type == BlockText && rawjson.TypeName(text) != rawjson.TextType:
-		return errors.New("has no text")
-	case (b.Type == BlockImage || b.Type == BlockAudio) && (len(b.Data) == 0 || b.MIMEType == ""):
-		return errors.New("needs data and a mimeType")
-	case b.Type == BlockToolUse && (b.ID == "" || b.Name == "" || rawjson.TypeName(b.Input) != rawjson.ObjectType):
-		return errors.New("needs an id, a name and an input")
-	case b.Type == BlockToolResult && (b.ToolUseID == "" || rawjson.TypeName(b.Content) != rawjson.ListType):
-		return errors.New("needs a toolUseId and a list as content")
-	}
-	return nil
 }
 
 func joinText(content json.RawMessage) string {
@@ -182,7 +121,7 @@ func joinText(content json.RawMessage) string {
 	}
 	var texts []string
 	for _, b := range blocks {
-		if b.Type == BlockText {
+		if b.Type == askdata.BlockText {
 			texts = append(texts, b.Text)
 		}
 	}

@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/photon-beam/beam/ask"
+	"github.com/photon-beam/beam/internal/askdata"
+	"github.com/photon-beam/beam/internal/asking"
 )
 
 var greeting = ask.SampleRequest{Messages: []ask.SampleMessage{ask.FromUser(ask.TextBlock("Say hello"))}, MaxTokens: 100}
@@ -19,8 +21,8 @@ func TestSampleRequestJSON(t *testing.T) {
 	request := ask.SampleRequest{
 		Messages: []ask.SampleMessage{
 			ask.FromUser(ask.TextBlock("What is <this>?"), ask.ImageBlock([]byte("png"), "image/png")),
-			ask.FromAssistant(ask.SampleBlock{Type: ask.BlockToolUse, ID: "1", Name: "look", Input: json.RawMessage(`{"at":1}`)}),
-			ask.FromUser(ask.SampleBlock{Type: ask.BlockToolResult, ToolUseID: "1", Content: json.RawMessage(`[]`), IsError: true}),
+			ask.FromAssistant(ask.SampleBlock{Type: askdata.BlockToolUse, ID: "1", Name: "look", Input: json.RawMessage(`{"at":1}`)}),
+			ask.FromUser(ask.SampleBlock{Type: askdata.BlockToolResult, ToolUseID: "1", Content: json.RawMessage(`[]`), IsError: true}),
 			ask.FromUser(ask.AudioBlock([]byte("wav"), "audio/wav")),
 			ask.FromUser(ask.TextBlock("")),
 		},
@@ -52,7 +54,7 @@ func TestSampleRequestJSON(t *testing.T) {
 		t.Fatal(err)
 	}
 	q = questionOf(t, ask.ForSample("k", ask.SampleRequest{Messages: []ask.SampleMessage{m}, MaxTokens: 1}))
-	if kept, _ := json.Marshal(q.Sample.Messages[0]); string(kept) != foreign {
+	if kept, _ := json.Marshal(asking.SampleOf(q).Messages[0]); string(kept) != foreign {
 		t.Errorf("blocks with unknown members became %s", kept)
 	}
 }
@@ -110,15 +112,15 @@ func TestInvalidSampleRequests(t *testing.T) {
 		"needs an id, a name and an input":        message("user", `{"type":"tool_use","id":"1","name":"x","input":1}`),
 		"needs a toolUseId and a list as content": message("user", `{"type":"tool_result","toolUseId":"1"}`),
 	} {
-		_, err := runAsk(t, ask.Driver{}, ask.ForSample("k", r).Ask)
+		_, err := runAsk(t, Driver{}, ask.ForSample("k", r).Ask)
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %q", err, want)
 		}
 	}
-	if _, err := runAsk(t, ask.Driver{}, ask.ForSample("k", greeting, ask.Optional()).Ask); err == nil || !strings.Contains(err.Error(), "not for a sample") {
+	if _, err := runAsk(t, Driver{}, ask.ForSample("k", greeting, ask.Optional()).Ask); err == nil || !strings.Contains(err.Error(), "not for a sample") {
 		t.Errorf("with an option for fields: %v", err)
 	}
-	if err := (ask.Policy{}).Admit(&ask.Question{Kind: ask.KindSample}, 0, 0); err == nil {
+	if err := (asking.Policy{}).Admit(&askdata.Question{Kind: askdata.KindSample}, 0, 0); err == nil {
 		t.Error("a sampling question without a request was admitted")
 	}
 }
@@ -187,7 +189,7 @@ func FuzzSampleResult(f *testing.F) {
 	f.Add(`{"role":"assistant","content":{"type":"text","text":"Hi"},"model":"m"}`)
 	f.Add(`{"text":"a"}`)
 	f.Add(`{"content":[{"type":"tool_use","id":"1","name":"n","input":{}},{"type":"x"}],"role":"user","model":""}`)
-	q := &ask.Question{Kind: ask.KindSample, Fields: ask.Fields{{Name: "text", Type: "string", Required: true}}}
+	q := &askdata.Question{Kind: askdata.KindSample, Fields: askdata.Fields{{Name: "text", Type: "string", Required: true}}}
 	f.Fuzz(func(t *testing.T, raw string) {
 		a, err := q.Check(accepted(raw))
 		if err != nil {

@@ -1,14 +1,9 @@
 package ask
 
 import (
-	"bytes"
 	"encoding/json"
-	"fmt"
-	"strconv"
 
-	"github.com/photon-beam/beam/generators"
-	"github.com/photon-beam/beam/internal/rawjson"
-	"github.com/photon-beam/beam/internal/rule"
+	"github.com/photon-beam/beam/internal/askdata"
 )
 
 // A SampleResult is a model's response (MCP's CreateMessageResult).
@@ -68,96 +63,4 @@ func (r SampleResult) Text() string { return joinText(r.Content) }
 func (r SampleResult) Message() SampleMessage { return SampleMessage{Role: r.Role, Content: r.Content} }
 
 // PersonModel is the name of the model if a person answered in its place.
-const PersonModel = "a person"
-
-// checkSample validates a CreateMessageResult, or the {"text": …} of a person who
-// answers in the model's place. It returns a CreateMessageResult with only the
-// members that MCP defines.
-func (q *Question) checkSample(content json.RawMessage) (json.RawMessage, error) {
-	if !json.Valid(content) || rawjson.TypeName(content) != rawjson.ObjectType {
-		return nil, notObjectError(content)
-	}
-	if len(content) > maxSampleSize {
-		return nil, invalidError(generators.At("content", fmt.Sprintf("must be at most %d bytes; this is %d", maxSampleSize, len(content))))
-	}
-	content = bytes.ToValidUTF8(content, []byte("\ufffd"))
-	blocks, err := property(content, "content")
-	if err != nil {
-		return nil, err
-	}
-	if blocks == nil {
-		typed, err := property(content, sampleField)
-		if role, _ := property(content, "role"); err == nil && (typed != nil || role == nil) {
-			return q.resultFromText(content)
-		}
-	}
-	return checkSampleResult(content, blocks)
-}
-
-// resultFromText returns the text that a person wrote as a result.
-func (q *Question) resultFromText(content json.RawMessage) (json.RawMessage, error) {
-	content, err := q.Fields.Check(content)
-	if err != nil {
-		return nil, err
-	}
-	raw, err := property(content, sampleField)
-	if err != nil {
-		return nil, err
-	}
-	text, _ := rawjson.DecodeText(raw)
-	m := FromAssistant(TextBlock(text))
-	return json.Marshal(SampleResult{Role: m.Role, Content: m.Content, Model: PersonModel, StopReason: "endTurn"})
-}
-
-func checkSampleResult(content, blocks json.RawMessage) (json.RawMessage, error) {
-	var given struct {
-		Role       json.RawMessage
-		Model      json.RawMessage
-		StopReason json.RawMessage
-	}
-	if err := json.Unmarshal(content, &given); err != nil {
-		return nil, notObjectError(content)
-	}
-	r := SampleResult{Content: blocks}
-	c := checker{}
-	c.path = "role"
-	if r.Role = SampleRole(c.readShortText(given.Role)); len(c.errs) == 0 && r.Role != RoleAssistant && r.Role != RoleUser {
-		c.violate(rule.Const, "assistant", "")
-	}
-	c.path = "content"
-	if blocks == nil {
-		c.violate(rule.Required, "", "")
-	} else if _, err := decodeBlocks(blocks); err != nil {
-		c.addError("", "%v", err)
-	}
-	c.path = "model"
-	r.Model = c.readShortText(given.Model)
-	if c.path = "stopReason"; given.StopReason != nil && rawjson.TypeName(given.StopReason) != "null" {
-		r.StopReason = c.readShortText(given.StopReason)
-	}
-	if len(c.errs) > 0 {
-		return nil, invalidError(c.errs...)
-	}
-	r.Edited = string(rawjson.Member(rawjson.Member(content, "_meta"), "beam/edited")) == "true"
-	return json.Marshal(r)
-}
-
-// maxShortText is the maximum length of a name in a result, in characters.
-const maxShortText = 500
-
-// readShortText returns a short text, or adds an error if it is missing.
-func (c *checker) readShortText(raw json.RawMessage) string {
-	if raw == nil {
-		c.violate(rule.Required, "", "")
-		return ""
-	}
-	if got := rawjson.SchemaType(raw); got != "string" {
-		c.violate(rule.Type, "string", got)
-		return ""
-	}
-	text, _ := rawjson.DecodeText(raw)
-	if len([]rune(text)) > maxShortText {
-		c.violate(rule.MaxLength, strconv.Itoa(maxShortText), "")
-	}
-	return text
-}
+const PersonModel = askdata.PersonModel

@@ -4,6 +4,8 @@ import (
 	"fmt"
 
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/askdata"
+	"github.com/photon-beam/beam/internal/driver"
 )
 
 // maxEvidence is the maximum size of the artifacts that a question shows, in bytes
@@ -19,7 +21,7 @@ const maxEvidence = 1 << 20
 // Without artifacts, it says that the message is all there is to decide by, which package
 // beamtest otherwise doubts of what can't be undone.
 func Showing(artifacts ...generators.Event) Option {
-	return func(q *Question) error {
+	return Option{func(q *askdata.Question) error {
 		if q.Evidence == nil {
 			q.Evidence = []*generators.Artifact{}
 		}
@@ -38,7 +40,7 @@ func Showing(artifacts ...generators.Event) Option {
 			q.Evidence = append(q.Evidence, a)
 		}
 		return nil
-	}
+	}}
 }
 
 // copyArtifact returns an artifact as a log records it.
@@ -47,11 +49,11 @@ func copyArtifact(e generators.Event) (*generators.Artifact, error) {
 	if !ok || a == nil {
 		return nil, fmt.Errorf("ask.Showing: shows artifacts, not a %T", e)
 	}
-	kind, raw, err := generators.Encode(a)
+	kind, raw, err := driver.Encode(a)
 	if err != nil {
 		return nil, fmt.Errorf("ask.Showing: %w", err)
 	}
-	decoded, err := generators.Decode(kind, raw)
+	decoded, err := driver.Decode(kind, raw)
 	if err != nil {
 		return nil, fmt.Errorf("ask.Showing: %w", err)
 	}

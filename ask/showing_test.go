@@ -7,6 +7,7 @@ import (
 
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/askdata"
 )
 
 // Every kind of question can show artifacts, in order. The question keeps a copy.
@@ -14,7 +15,7 @@ func TestShowing(t *testing.T) {
 	body := []byte("a,b")
 	file := generators.File("data.csv", "text/csv", body)
 	show := ask.Showing(generators.Code("plan", "sql", "SELECT 1"), file)
-	for kind, q := range map[string]*ask.Question{
+	for kind, q := range map[string]*askdata.Question{
 		"text":   questionOf(t, ask.ForText("k", "m", show)),
 		"secret": questionOf(t, ask.ForSecret("k", "m", show)),
 		"form":   questionOf(t, ask.ForForm[struct{ Name string }]("k", "m", show)),
@@ -39,7 +40,7 @@ func TestShowingRefuses(t *testing.T) {
 		"more than 1048576 bytes":                        {ask.Showing(half), ask.Showing(half)},
 		"row 1 has 2 values, but the table has 1 column": {ask.Showing(generators.TableOf("t", generators.Table{Columns: []string{"name"}, Rows: [][]any{{"Bob", 1_000_000}}}))},
 	} {
-		_, err := runAsk(t, ask.Driver{Provider: acceptAll(`{"k":"v"}`)}, func(yield generators.Yield) (string, error) {
+		_, err := runAsk(t, Driver{Provider: acceptAll(`{"k":"v"}`)}, func(yield generators.Yield) (string, error) {
 			return ask.Text(yield, "k", "m", opts...)
 		})
 		if err == nil || !strings.Contains(err.Error(), want) {

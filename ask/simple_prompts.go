@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/askdata"
+	"github.com/photon-beam/beam/internal/driver"
 )
 
 // The functions that return prompts are separate from those that ask so that the
@@ -21,7 +23,7 @@ func Text(yield generators.Yield, key, message string, opts ...Option) (string, 
 
 // ForText returns the prompt of [Text].
 func ForText(key, message string, opts ...Option) *Prompt[string] {
-	return newPrompt(key, message, KindText, nil, opts, decodeString)
+	return newPrompt(key, message, askdata.KindText, nil, opts, decodeString)
 }
 
 // Secret asks for a text that nobody else may see. The page hides it while it is
@@ -32,7 +34,7 @@ func Secret(yield generators.Yield, key, message string, opts ...Option) (string
 
 // ForSecret returns the prompt of [Secret].
 func ForSecret(key, message string, opts ...Option) *Prompt[string] {
-	return newPrompt(key, message, KindSecret, nil, opts, decodeString)
+	return newPrompt(key, message, askdata.KindSecret, nil, opts, decodeString)
 }
 
 // Confirm asks for a yes or a no. It returns false without an error for a no; a
@@ -43,7 +45,7 @@ func Confirm(yield generators.Yield, key, message string, opts ...Option) (bool,
 
 // ForConfirm returns the prompt of [Confirm].
 func ForConfirm(key, message string, opts ...Option) *Prompt[bool] {
-	return newPrompt(key, message, KindConfirm, nil, opts, decodeAs[bool])
+	return newPrompt(key, message, askdata.KindConfirm, nil, opts, decodeAs[bool])
 }
 
 // Select asks for one of several choices and returns its value.
@@ -53,7 +55,7 @@ func Select(yield generators.Yield, key, message string, choices []Choice, opts 
 
 // ForSelect returns the prompt of [Select].
 func ForSelect(key, message string, choices []Choice, opts ...Option) *Prompt[string] {
-	p := newPrompt(key, message, KindSelect, choices, opts, decodeString)
+	p := newPrompt(key, message, askdata.KindSelect, choices, opts, decodeString)
 	if len(choices) == 0 && p.err == nil {
 		p.err = fmt.Errorf("ask %q: field %q: needs at least one choice", key, key)
 	}
@@ -68,7 +70,7 @@ func MultiSelect(yield generators.Yield, key, message string, choices []Choice, 
 
 // ForMultiSelect returns the prompt of [MultiSelect].
 func ForMultiSelect(key, message string, choices []Choice, opts ...Option) *Prompt[[]string] {
-	p := newPrompt(key, message, KindMultiSelect, choices, opts, decodeAs[[]string])
+	p := newPrompt(key, message, askdata.KindMultiSelect, choices, opts, decodeAs[[]string])
 	f := &p.question.Fields[0]
 	f.Required = f.Required && f.MinItems > 0
 	return p
@@ -81,7 +83,7 @@ func Number(yield generators.Yield, key, message string, opts ...Option) (float6
 
 // ForNumber returns the prompt of [Number].
 func ForNumber(key, message string, opts ...Option) *Prompt[float64] {
-	return newPrompt(key, message, KindNumber, nil, opts, decodeAs[float64])
+	return newPrompt(key, message, askdata.KindNumber, nil, opts, decodeAs[float64])
 }
 
 // Integer asks for a whole number.
@@ -91,7 +93,7 @@ func Integer(yield generators.Yield, key, message string, opts ...Option) (int, 
 
 // ForInteger returns the prompt of [Integer].
 func ForInteger(key, message string, opts ...Option) *Prompt[int] {
-	return newPrompt(key, message, KindInteger, nil, opts, decodeInt)
+	return newPrompt(key, message, askdata.KindInteger, nil, opts, decodeInt)
 }
 
 // decodeInt accepts 4.0 as 4, as JSON Schema does.
@@ -114,7 +116,7 @@ func Date(yield generators.Yield, key, message string, opts ...Option) (time.Tim
 
 // ForDate returns the prompt of [Date].
 func ForDate(key, message string, opts ...Option) *Prompt[time.Time] {
-	return newPrompt(key, message, KindDate, nil, opts, decodeTime(time.DateOnly))
+	return newPrompt(key, message, askdata.KindDate, nil, opts, decodeTime(time.DateOnly))
 }
 
 // DateTime asks for a date and time.
@@ -124,7 +126,7 @@ func DateTime(yield generators.Yield, key, message string, opts ...Option) (time
 
 // ForDateTime returns the prompt of [DateTime].
 func ForDateTime(key, message string, opts ...Option) *Prompt[time.Time] {
-	return newPrompt(key, message, KindDateTime, nil, opts, decodeTime(time.RFC3339))
+	return newPrompt(key, message, askdata.KindDateTime, nil, opts, decodeTime(time.RFC3339))
 }
 
 func decodeTime(layout string) func(json.RawMessage) (time.Time, error) {
@@ -148,7 +150,7 @@ func URL(yield generators.Yield, key, message, address string, opts ...Option) e
 
 // ForURL returns the prompt of [URL]. Its value is always true.
 func ForURL(key, message, address string, opts ...Option) *Prompt[bool] {
-	p := &Prompt[bool]{key: key, question: &Question{Kind: KindURL, Message: message, URL: address}}
+	p := &Prompt[bool]{key: key, question: &askdata.Question{Kind: askdata.KindURL, Message: message, URL: address}}
 	p.err = p.applyOptions(opts)
 	u, err := url.Parse(address)
 	switch {
@@ -158,6 +160,6 @@ func ForURL(key, message, address string, opts ...Option) *Prompt[bool] {
 	case u.Scheme != "https" && u.Scheme != "http" || u.Host == "":
 		p.err = fmt.Errorf("ask %q: %q is not an http or https address", key, address)
 	}
-	p.decode = func(generators.Reply) (bool, error) { return true, nil }
+	p.decode = func(driver.Reply) (bool, error) { return true, nil }
 	return p
 }

@@ -14,26 +14,29 @@ import (
 
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/askdata"
+	"github.com/photon-beam/beam/internal/asking"
+	"github.com/photon-beam/beam/internal/driver"
 	"github.com/photon-beam/beam/internal/engine"
 )
 
 // An answer is a scripted answer and the contents of its files, in the same order.
 type answer struct {
-	ask.Answer
+	askdata.Answer
 	contents [][]byte
 }
 
 // newAnswer returns the answer that accepts a question with a value. It doesn't validate
 // the answer. The error means that the value can't be an answer to this kind of question.
-func newAnswer(q *ask.Question, value any) (answer, error) {
-	if choose, ok := value.(func(*ask.Question) any); ok {
-		value = choose(q)
+func newAnswer(q *askdata.Question, value any) (answer, error) {
+	if choose, ok := value.(func(*Question) any); ok {
+		value = choose(newQuestion(q))
 	}
-	if q.Kind == ask.KindFile {
+	if q.Kind == askdata.KindFile {
 		return newFileAnswer(value)
 	}
 	content, err := newContent(q, value)
-	return answer{Answer: ask.Answer{Action: ask.Accept, Content: content}}, err
+	return answer{Answer: askdata.Answer{Action: askdata.Accept, Content: content}}, err
 }
 
 func newFileAnswer(value any) (answer, error) {
@@ -47,9 +50,9 @@ func newFileAnswer(value any) (answer, error) {
 	default:
 		return answer{}, fmt.Errorf("a file question takes a beamtest.File or a []beamtest.File, not %T", value)
 	}
-	a := answer{Answer: ask.Answer{Action: ask.Accept}}
+	a := answer{Answer: askdata.Answer{Action: askdata.Accept}}
 	for _, f := range files {
-		a.Files = append(a.Files, ask.FileRef{
+		a.Files = append(a.Files, askdata.FileRef{
 			Name: f.Name, MediaType: cmp.Or(f.MediaType, "application/octet-stream"), Size: int64(len(f.Content)),
 		})
 		a.contents = append(a.contents, f.Content)
@@ -58,14 +61,14 @@ func newFileAnswer(value any) (answer, error) {
 }
 
 // newContent returns the content of an answer: an object.
-func newContent(q *ask.Question, value any) (json.RawMessage, error) {
+func newContent(q *askdata.Question, value any) (json.RawMessage, error) {
 	switch value := value.(type) {
 	case nil:
 		return json.RawMessage("{}"), nil
 	case json.RawMessage:
 		return value, nil
 	case string:
-		if q.Kind == ask.KindSample {
+		if q.Kind == askdata.KindSample {
 			return json.Marshal(ask.SampleResult{Role: ask.RoleAssistant, Content: ask.FromAssistant(ask.TextBlock(value)).Content, Model: "beamtest", StopReason: "endTurn"})
 		}
 	case []ask.Root:
@@ -74,14 +77,14 @@ func newContent(q *ask.Question, value any) (json.RawMessage, error) {
 		return wrapField(q, formatTime(q, value))
 	}
 	switch q.Kind {
-	case ask.KindForm, ask.KindSample, ask.KindRoots, ask.KindURL:
+	case askdata.KindForm, askdata.KindSample, askdata.KindRoots, askdata.KindURL:
 		return json.Marshal(value)
 	}
 	return wrapField(q, value)
 }
 
 // wrapField returns the content for a question that has a single field.
-func wrapField(q *ask.Question, value any) (json.RawMessage, error) {
+func wrapField(q *askdata.Question, value any) (json.RawMessage, error) {
 	if len(q.Fields) != 1 {
 		return nil, fmt.Errorf("a %s question does not take a %T", q.Kind, value)
 	}
@@ -89,7 +92,7 @@ func wrapField(q *ask.Question, value any) (json.RawMessage, error) {
 }
 
 // formatTime formats a time as a question's field wants it.
-func formatTime(q *ask.Question, at time.Time) string {
+func formatTime(q *askdata.Question, at time.Time) string {
 	if len(q.Fields) == 1 && q.Fields[0].Format == "date" {
 		return at.Format(time.DateOnly)
 	}
@@ -97,16 +100,16 @@ func formatTime(q *ask.Question, at time.Time) string {
 }
 
 // reply returns the reply to a question for which Script.lookup returned the response.
-func (r Response) reply(q *ask.Question) generators.Reply {
-	if err := (ask.Policy{}).Admit(q, 0, 0); err != nil {
-		return generators.Reply{Err: err}
+func (r Response) reply(q *askdata.Question) driver.Reply {
+	if err := (asking.Policy{}).Admit(q, 0, 0); err != nil {
+		return driver.Reply{Err: err}
 	}
 	if r.err != nil {
-		return generators.Reply{Err: r.err}
+		return driver.Reply{Err: r.err}
 	}
 	checked, err := q.Check(r.answer.Answer)
 	if err != nil {
-		return generators.Reply{Err: err}
+		return driver.Reply{Err: err}
 	}
 	contents := make(map[string][]byte)
 	for i := range checked.Files {

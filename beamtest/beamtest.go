@@ -27,6 +27,9 @@ import (
 
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/askdata"
+	"github.com/photon-beam/beam/internal/driver"
+	"github.com/photon-beam/beam/internal/registry"
 )
 
 // An Outcome is what came of a run. Its fields are plain values, for the test to
@@ -48,12 +51,12 @@ type Outcome struct {
 	// repeated key has its suffix, as in "name#2".
 	Asked []string
 	// Questions are the questions by key.
-	Questions map[string]*ask.Question
+	Questions map[string]*Question
 	// Steps are the recorded steps, in the order in which they ended.
 	Steps []*generators.Stepped
 }
 
-func newOutcome() *Outcome { return &Outcome{Questions: make(map[string]*ask.Question)} }
+func newOutcome() *Outcome { return &Outcome{Questions: make(map[string]*Question)} }
 
 // Statuses returns the texts of the statuses among the events, in order.
 func (o *Outcome) Statuses() []string {
@@ -93,7 +96,7 @@ func Decode[T any](t testing.TB, o *Outcome) T {
 // that can't be undone shows nothing; see [ask.Showing].
 //
 // The caller who starts the run ([generators.CallerOf]) and answers the questions has the
-// ID test, unless the context has another; see [generators.WithCaller] and [RunContext].
+// ID test, unless the context has another; see [WithCaller] and [RunContext].
 // Run doesn't ask [generators.Options.Allow] whether the caller may use the photon.
 //
 // [generators.Sleep] and SleepUntil return at once.
@@ -108,7 +111,7 @@ func Run(t testing.TB, p *generators.Photon, args any, script Script) *Outcome {
 
 // RunContext is like [Run], but the photon's context derives from ctx: a context that
 // ends, for example, or one that allows the photon to read a folder
-// ([generators.WithRoot]).
+// ([WithRoot]).
 func RunContext(ctx context.Context, t testing.TB, p *generators.Photon, args any, script Script) *Outcome {
 	t.Helper()
 	r := newRunner(t, p, args, script)
@@ -165,7 +168,7 @@ func (r *runner) reportUnshown(t testing.TB) {
 // arguments.
 func newRunner(t testing.TB, p *generators.Photon, args any, script Script) *runner {
 	t.Helper()
-	if _, err := generators.NewRegistry(p); err != nil {
+	if _, err := registry.NewRegistry(p); err != nil {
 		t.Fatalf("Beam refuses to register the photon: %v", err)
 	}
 	raw, err := encodeArgs(args)
@@ -181,9 +184,9 @@ func newRunner(t testing.TB, p *generators.Photon, args any, script Script) *run
 func (r *runner) run(ctx context.Context) (fault error) {
 	r.began = time.Now()
 	if generators.CallerOf(ctx).ID == "" {
-		ctx = generators.WithCaller(ctx, caller)
+		ctx = driver.WithCaller(ctx, caller)
 	}
-	generator, o := r.photon.Prepare(ctx, r.args), r.outcome
+	generator, o := driver.Prepare(ctx, r.photon, r.args), r.outcome
 	for e, err := range generator.All {
 		r.concurrent = generator.Concurrent()
 		if o.Err = err; err == nil {
@@ -194,7 +197,7 @@ func (r *runner) run(ctx context.Context) (fault error) {
 		}
 	}
 	r.delayed.Wait()
-	if panicked, ok := errors.AsType[*generators.PanicError](o.Err); ok {
+	if panicked, ok := errors.AsType[*driver.PanicError](o.Err); ok {
 		return fmt.Errorf("photon %s panicked: %v\n%s", r.photon.Name(), panicked.Value, panicked.Stack)
 	}
 	if fault, ok := errors.AsType[*scriptError](o.Err); ok {
@@ -203,22 +206,22 @@ func (r *runner) run(ctx context.Context) (fault error) {
 	return nil
 }
 
-// handleEvent handles an event. It is called in the loop over the events, which is never
+// handleEvent handles an event or a call. It is called in the loop over the events, which is never
 // in two goroutines at once. The error is a *scriptError.
-func (r *runner) handleEvent(e generators.Event) error {
+func (r *runner) handleEvent(e any) error {
 	switch e := e.(type) {
 	case *generators.Result:
 		r.outcome.Result = e.Value
 	case *generators.Stepped:
 		r.outcome.Steps = append(r.outcome.Steps, e)
-	case *generators.Call:
-		if q, ok := ask.Of(e); ok {
+	case *driver.Call:
+		if q, ok := askdata.Of(e); ok {
 			return r.respond(e, q)
 		}
-		if e.Kind == generators.SleepKind {
-			e.Settle(generators.Reply{})
+		if e.Kind == driver.SleepKind {
+			e.Settle(driver.Reply{})
 		}
-	default:
+	case generators.Event:
 		r.outcome.Events = append(r.outcome.Events, e)
 		r.outcome.At = append(r.outcome.At, time.Since(r.began))
 	}
@@ -226,9 +229,9 @@ func (r *runner) handleEvent(e generators.Event) error {
 }
 
 // respond settles a question, or has it settled later. The error is a *scriptError.
-func (r *runner) respond(c *generators.Call, q *ask.Question) error {
+func (r *runner) respond(c *driver.Call, q *askdata.Question) error {
 	r.outcome.Asked = append(r.outcome.Asked, c.Key)
-	r.outcome.Questions[c.Key] = q
+	r.outcome.Questions[c.Key] = newQuestion(q)
 	if q.Destructive && q.Evidence == nil {
 		r.unshown = append(r.unshown, c.Key)
 	}
@@ -245,7 +248,7 @@ func (r *runner) respond(c *generators.Call, q *ask.Question) error {
 		reply.By = &by
 	}
 	if timeout := time.Duration(q.Timeout); timeout > 0 && delay >= timeout {
-		reply, delay = generators.Reply{Err: ask.ErrTimeout}, timeout
+		reply, delay = driver.Reply{Err: ask.ErrTimeout}, timeout
 	}
 	if delay <= 0 {
 		c.Settle(reply)

@@ -10,7 +10,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/photon-beam/beam/ask"
+	"github.com/photon-beam/beam/internal/askdata"
 	"github.com/photon-beam/beam/internal/runlog"
 )
 
@@ -104,7 +104,7 @@ func (h *history) Event(e runlog.Entry) error {
 
 // questionText returns a question as JSON, and what it shows with its content as text,
 // which would be base64 in JSON.
-func questionText(q *ask.Question) string {
+func questionText(q *askdata.Question) string {
 	asked := *q
 	asked.Evidence = nil
 	text := encode(&asked)

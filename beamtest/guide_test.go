@@ -76,7 +76,7 @@ func TestListFolder(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "a.txt"), nil, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	got := beamtest.RunContext(generators.WithRoot(t.Context(), dir), t, listFolder, nil, nil)
+	got := beamtest.RunContext(beamtest.WithRoot(t.Context(), dir), t, listFolder, nil, nil)
 	if names := beamtest.Decode[[]string](t, got); !slices.Equal(names, []string{"a.txt"}) {
 		t.Errorf("listed %q", names)
 	}

@@ -8,13 +8,8 @@ import (
 	"testing"
 )
 
-// A StdioServer serves MCP over a pair of streams, as *beam.Beam does.
-type StdioServer interface {
-	// ServeStdio serves the client at the other end until in ends or ctx is done.
-	ServeStdio(ctx context.Context, in io.Reader, out io.Writer) error
-}
-
-// Pipe serves an MCP client in memory and returns the client's end of the connection. What
+// Pipe serves an MCP client in memory, with a *beam.Beam or another server whose ServeStdio
+// serves until in ends or ctx is done. It returns the client's end of the connection. What
 // is written to it is the server's standard input, and what is read from it is the
 // server's standard output. It can be the transport of any library's client:
 //
@@ -26,7 +21,9 @@ type StdioServer interface {
 // ends, the connection is closed and the test waits for the server to return. The test
 // fails if the server returns an error. A read after the connection is closed returns
 // [io.EOF].
-func Pipe(t testing.TB, b StdioServer) io.ReadWriteCloser {
+func Pipe(t testing.TB, b interface {
+	ServeStdio(ctx context.Context, in io.Reader, out io.Writer) error
+}) io.ReadWriteCloser {
 	t.Helper()
 	client, server := net.Pipe()
 	// t.Context ends before the cleanup functions run, one of which may close the client.

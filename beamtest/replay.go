@@ -14,7 +14,9 @@ import (
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/callers"
+	"github.com/photon-beam/beam/internal/driver"
 	"github.com/photon-beam/beam/internal/engine"
+	"github.com/photon-beam/beam/internal/registry"
 	"github.com/photon-beam/beam/internal/runlog"
 	"github.com/photon-beam/beam/internal/runlog/blob"
 )
@@ -52,7 +54,7 @@ func Replay(t testing.TB, p *generators.Photon, args any, script Script) *Outcom
 	if err := first.outcome.Err; err != nil {
 		t.Fatalf("photon %s does not take the arguments: %v", p.Name(), err)
 	}
-	if fault := first.run(generators.WithCaller(t.Context(), caller)); fault != nil {
+	if fault := first.run(driver.WithCaller(t.Context(), caller)); fault != nil {
 		t.Fatal(fault)
 	}
 	first.reportUnshown(t)
@@ -76,7 +78,7 @@ var caller = generators.Caller{ID: "test"}
 
 func newReplayer(t testing.TB, first *runner) *replayer {
 	t.Helper()
-	photons, err := generators.NewRegistry(first.photon)
+	photons, err := registry.NewRegistry(first.photon)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -266,7 +266,7 @@ type rootedTest struct {
 	root string
 }
 
-func (r rootedTest) Context() context.Context { return generators.WithRoot(r.TB.Context(), r.root) }
+func (r rootedTest) Context() context.Context { return beamtest.WithRoot(r.TB.Context(), r.root) }
 
 // A photon that distinguishes callers behaves the same with and without a log.
 func TestReplayHasACaller(t *testing.T) {

@@ -16,6 +16,7 @@ import (
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/beamtest"
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/askdata"
 )
 
 type none = struct{}
@@ -84,40 +85,40 @@ func asAny[T any](v T, err error) (any, error) { return v, err }
 
 // everyKind has a question and an answer of every kind.
 var everyKind = []struct {
-	kind  ask.Kind
+	kind  askdata.Kind
 	ask   func(generators.Yield) (any, error)
 	value any
 	want  string // the result
 }{
-	{ask.KindText, func(y generators.Yield) (any, error) { return asAny(ask.Text(y, "k", "?")) }, "Ada", `"Ada"`},
-	{ask.KindSecret, func(y generators.Yield) (any, error) { return asAny(ask.Secret(y, "k", "?")) }, "hunter2", `"hunter2"`},
-	{ask.KindConfirm, func(y generators.Yield) (any, error) { return asAny(ask.Confirm(y, "k", "?")) }, true, `true`},
-	{ask.KindSelect, func(y generators.Yield) (any, error) { return asAny(ask.Select(y, "k", "?", ask.Choices("a", "b"))) }, "b", `"b"`},
-	{ask.KindMultiSelect, func(y generators.Yield) (any, error) {
+	{askdata.KindText, func(y generators.Yield) (any, error) { return asAny(ask.Text(y, "k", "?")) }, "Ada", `"Ada"`},
+	{askdata.KindSecret, func(y generators.Yield) (any, error) { return asAny(ask.Secret(y, "k", "?")) }, "hunter2", `"hunter2"`},
+	{askdata.KindConfirm, func(y generators.Yield) (any, error) { return asAny(ask.Confirm(y, "k", "?")) }, true, `true`},
+	{askdata.KindSelect, func(y generators.Yield) (any, error) { return asAny(ask.Select(y, "k", "?", ask.Choices("a", "b"))) }, "b", `"b"`},
+	{askdata.KindMultiSelect, func(y generators.Yield) (any, error) {
 		return asAny(ask.MultiSelect(y, "k", "?", ask.Choices("a", "b")))
 	}, []string{"a", "b"}, `["a","b"]`},
-	{ask.KindNumber, func(y generators.Yield) (any, error) { return asAny(ask.Number(y, "k", "?")) }, 1.5, `1.5`},
-	{ask.KindInteger, func(y generators.Yield) (any, error) { return asAny(ask.Integer(y, "k", "?")) }, 7, `7`},
-	{ask.KindDate, func(y generators.Yield) (any, error) { return asAny(ask.Date(y, "k", "?")) }, time.Date(2026, 12, 31, 23, 0, 0, 0, time.UTC), `"2026-12-31T00:00:00Z"`},
-	{ask.KindDateTime, func(y generators.Yield) (any, error) { return asAny(ask.DateTime(y, "k", "?")) }, time.Date(2026, 12, 31, 23, 0, 0, 5, time.UTC), `"2026-12-31T23:00:00.000000005Z"`},
+	{askdata.KindNumber, func(y generators.Yield) (any, error) { return asAny(ask.Number(y, "k", "?")) }, 1.5, `1.5`},
+	{askdata.KindInteger, func(y generators.Yield) (any, error) { return asAny(ask.Integer(y, "k", "?")) }, 7, `7`},
+	{askdata.KindDate, func(y generators.Yield) (any, error) { return asAny(ask.Date(y, "k", "?")) }, time.Date(2026, 12, 31, 23, 0, 0, 0, time.UTC), `"2026-12-31T00:00:00Z"`},
+	{askdata.KindDateTime, func(y generators.Yield) (any, error) { return asAny(ask.DateTime(y, "k", "?")) }, time.Date(2026, 12, 31, 23, 0, 0, 5, time.UTC), `"2026-12-31T23:00:00.000000005Z"`},
 	{
-		ask.KindFile, func(y generators.Yield) (any, error) { return fileContents(ask.Files(y, "k", "?")) },
+		askdata.KindFile, func(y generators.Yield) (any, error) { return fileContents(ask.Files(y, "k", "?")) },
 		[]beamtest.File{{Name: "a.csv", Content: []byte("a,b"), MediaType: "text/csv"}, {Name: "b"}}, `["a.csv text/csv 3 a,b","b application/octet-stream 0 "]`,
 	},
-	{ask.KindForm, func(y generators.Yield) (any, error) { return asAny(ask.Form[account](y, "k", "?")) }, account{"ada@example.org", "editor", new(36)}, `{"email":"ada@example.org","role":"editor","age":36}`},
-	{ask.KindURL, func(y generators.Yield) (any, error) { return nil, ask.URL(y, "k", "?", "https://example.org/") }, nil, `null`},
+	{askdata.KindForm, func(y generators.Yield) (any, error) { return asAny(ask.Form[account](y, "k", "?")) }, account{"ada@example.org", "editor", new(36)}, `{"email":"ada@example.org","role":"editor","age":36}`},
+	{askdata.KindURL, func(y generators.Yield) (any, error) { return nil, ask.URL(y, "k", "?", "https://example.org/") }, nil, `null`},
 	{
-		ask.KindSample, func(y generators.Yield) (any, error) {
+		askdata.KindSample, func(y generators.Yield) (any, error) {
 			return asAny(ask.Sample(y, "k", ask.SampleRequest{Messages: []ask.SampleMessage{ask.FromUser(ask.TextBlock("Hi"))}, MaxTokens: 9}))
 		}, "Hello", `{"role":"assistant","content":{"text":"Hello","type":"text"},"model":"beamtest","stopReason":"endTurn"}`,
 	},
-	{ask.KindRoots, func(y generators.Yield) (any, error) { return asAny(ask.Roots(y, "k")) }, []ask.Root{{URI: "file:///srv", Name: "srv"}}, `[{"uri":"file:///srv","name":"srv"}]`},
+	{askdata.KindRoots, func(y generators.Yield) (any, error) { return asAny(ask.Roots(y, "k")) }, []ask.Root{{URI: "file:///srv", Name: "srv"}}, `[{"uri":"file:///srv","name":"srv"}]`},
 }
 
 // Every kind of question takes a Go value, live and in a replay, and can stay without
 // an answer.
 func TestEveryKind(t *testing.T) {
-	var tested []ask.Kind
+	var tested []askdata.Kind
 	for _, test := range everyKind {
 		tested = append(tested, test.kind)
 		t.Run(string(test.kind), func(t *testing.T) {
@@ -126,7 +127,7 @@ func TestEveryKind(t *testing.T) {
 			if o.Err != nil || string(o.Result) != test.want {
 				t.Errorf("got %s, %v; want %s", o.Result, o.Err, test.want)
 			}
-			if !slices.Equal(o.Asked, []string{"k"}) || o.Questions["k"].Kind != test.kind {
+			if !slices.Equal(o.Asked, []string{"k"}) || o.Questions["k"].Kind != string(test.kind) {
 				t.Errorf("asked were %q: %+v", o.Asked, o.Questions)
 			}
 			for want, response := range map[error]beamtest.Response{
@@ -143,8 +144,8 @@ func TestEveryKind(t *testing.T) {
 			}
 		})
 	}
-	if !slices.Equal(tested, ask.Kinds()) {
-		t.Errorf("tested are %q, of %q", tested, ask.Kinds())
+	if !slices.Equal(tested, askdata.Kinds()) {
+		t.Errorf("tested are %q, of %q", tested, askdata.Kinds())
 	}
 }
 
@@ -165,7 +166,7 @@ func TestAcceptFunc(t *testing.T) {
 	p := newPhoton(func(_ context.Context, yield generators.Yield) (string, error) {
 		return ask.Select(yield, "k", "?", ask.Choices("drawn", "lots"))
 	})
-	first := beamtest.Accept(func(q *ask.Question) any { return q.Fields[0].Choices[0].Value })
+	first := beamtest.Accept(func(q *beamtest.Question) any { return q.Choices("k")[0].Value })
 	if got := beamtest.Decode[string](t, beamtest.Replay(t, p, nil, beamtest.Script{"k": first})); got != "drawn" {
 		t.Errorf("got %q", got)
 	}
@@ -187,12 +188,12 @@ func TestAcceptNothing(t *testing.T) {
 // Answers are refused as Beam does it.
 func TestInvalidAnswers(t *testing.T) {
 	for _, test := range everyKind {
-		value := map[ask.Kind]any{
-			ask.KindText: 1, ask.KindSecret: 1, ask.KindConfirm: "yes", ask.KindSelect: "c", ask.KindMultiSelect: []string{"c"}, ask.KindNumber: "1",
-			ask.KindInteger: 1.5, ask.KindDate: "31.12.2026", ask.KindDateTime: "now", ask.KindFile: nil, ask.KindForm: account{Email: "ada"},
-			ask.KindSample: ask.SampleResult{}, ask.KindRoots: []ask.Root{{URI: "https://example.org/"}},
+		value := map[askdata.Kind]any{
+			askdata.KindText: 1, askdata.KindSecret: 1, askdata.KindConfirm: "yes", askdata.KindSelect: "c", askdata.KindMultiSelect: []string{"c"}, askdata.KindNumber: "1",
+			askdata.KindInteger: 1.5, askdata.KindDate: "31.12.2026", askdata.KindDateTime: "now", askdata.KindFile: nil, askdata.KindForm: account{Email: "ada"},
+			askdata.KindSample: ask.SampleResult{}, askdata.KindRoots: []ask.Root{{URI: "https://example.org/"}},
 		}[test.kind]
-		if test.kind == ask.KindURL {
+		if test.kind == askdata.KindURL {
 			continue // there is nothing to refuse
 		}
 		p := newPhoton(func(_ context.Context, yield generators.Yield) (any, error) { return test.ask(yield) })
@@ -310,7 +311,7 @@ func TestFaults(t *testing.T) {
 // The context of a run can be the test's own.
 func TestRunContext(t *testing.T) {
 	stopped := errors.New("enough")
-	ctx, stop := context.WithCancelCause(generators.WithRoot(t.Context(), "/srv"))
+	ctx, stop := context.WithCancelCause(beamtest.WithRoot(t.Context(), "/srv"))
 	p := newPhoton(func(ctx context.Context, yield generators.Yield) (any, error) {
 		root, _ := generators.Root(ctx)
 		yield(generators.Status(root))

@@ -1,15 +1,17 @@
 package beamtest
 
 import (
+	"context"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
 	"time"
 
-	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/askdata"
 	"github.com/photon-beam/beam/internal/audience"
+	"github.com/photon-beam/beam/internal/driver"
 )
 
 // A Script has a response to each question, by the question's key. A key that a photon
@@ -21,7 +23,7 @@ type Script map[string]Response
 // A Response settles a question. [Accept], [Decline], [Cancel] and [Fail] return one. The
 // zero Response fails the test if the question is asked.
 type Response struct {
-	action ask.Action
+	action askdata.Action
 	value  any
 	answer answer // set by Script.lookup
 	err    error
@@ -44,15 +46,15 @@ type Response struct {
 //
 // A value of nil leaves every field blank. A [json.RawMessage] is the content of the
 // answer as an MCP client would send it: an object with a member for each field. A
-// func(*ask.Question) any is called with the question and returns one of these values,
+// func(*Question) any is called with the question and returns one of these values,
 // such as the first of the question's choices.
-func Accept(value any) Response { return Response{action: ask.Accept, value: value} }
+func Accept(value any) Response { return Response{action: askdata.Accept, value: value} }
 
 // Decline declines to answer a question: asking returns [ask.ErrDeclined].
-func Decline() Response { return Response{action: ask.Decline} }
+func Decline() Response { return Response{action: askdata.Decline} }
 
 // Cancel dismisses a question: asking returns [ask.ErrCancelled].
-func Cancel() Response { return Response{action: ask.Cancel} }
+func Cancel() Response { return Response{action: askdata.Cancel} }
 
 // Fail ends a question without an answer: asking returns the error. In Beam, it is
 // [ask.ErrTimeout] if the question expires, [ask.ErrUnsupported] if nobody can be asked,
@@ -82,7 +84,7 @@ func (r Response) As(person generators.Caller) Response {
 
 // by returns who responds to a question of a run. The error is a *scriptError: that person
 // may not answer.
-func (r Response) by(key string, q *ask.Question, starter generators.Caller) (generators.Caller, error) {
+func (r Response) by(key string, q *askdata.Question, starter generators.Caller) (generators.Caller, error) {
 	who, by := audience.Of(q), r.person
 	if by.ID == "" {
 		by = starter
@@ -111,12 +113,12 @@ func (e *scriptError) Error() string { return e.text }
 // lookup returns the response to a question, with its answer. The error is a
 // *scriptError: the script has no response, or one that can't be a response to this kind
 // of question.
-func (s Script) lookup(key string, q *ask.Question) (r Response, err error) {
+func (s Script) lookup(key string, q *askdata.Question) (r Response, err error) {
 	r = s[key]
 	switch {
 	case r.action == "" && r.err == nil:
 		return r, s.unansweredError(key, q)
-	case r.action == ask.Accept:
+	case r.action == askdata.Accept:
 		if r.answer, err = newAnswer(q, r.value); err != nil {
 			return r, &scriptError{fmt.Sprintf("the script's answer to %q: %v", key, err)}
 		}
@@ -127,7 +129,7 @@ func (s Script) lookup(key string, q *ask.Question) (r Response, err error) {
 }
 
 // unansweredError says how to answer a question.
-func (s Script) unansweredError(key string, q *ask.Question) error {
+func (s Script) unansweredError(key string, q *askdata.Question) error {
 	has := "and the script is empty"
 	if len(s) > 0 {
 		has = "and the script only answers " + quoteList(slices.Sorted(maps.Keys(s)))
@@ -145,17 +147,17 @@ func quoteList(names []string) string {
 }
 
 // exampleResponse returns Go code for a response to a question.
-func exampleResponse(q *ask.Question) string {
+func exampleResponse(q *askdata.Question) string {
 	switch q.Kind {
-	case ask.KindFile:
+	case askdata.KindFile:
 		return `beamtest.Accept(beamtest.File{Name: "…", Content: []byte("…")})`
-	case ask.KindURL:
+	case askdata.KindURL:
 		return `beamtest.Accept(nil)`
-	case ask.KindSample:
+	case askdata.KindSample:
 		return `beamtest.Accept("the model's text")`
-	case ask.KindRoots:
+	case askdata.KindRoots:
 		return `beamtest.Accept([]ask.Root{{URI: "file:///…"}})`
-	case ask.KindForm:
+	case askdata.KindForm:
 		var fields []string
 		for _, f := range q.Fields {
 			if f.Required {
@@ -168,7 +170,7 @@ func exampleResponse(q *ask.Question) string {
 }
 
 // exampleValue returns Go code for a value of a field.
-func exampleValue(f ask.Field) string {
+func exampleValue(f askdata.Field) string {
 	text := "…"
 	switch {
 	case len(f.Choices) > 0:
@@ -188,3 +190,13 @@ func exampleValue(f ask.Field) string {
 	}
 	return fmt.Sprintf("%q", text)
 }
+
+// WithCaller returns a context for [RunContext] in which a caller starts the run; see
+// [generators.CallerOf].
+func WithCaller(ctx context.Context, c generators.Caller) context.Context {
+	return driver.WithCaller(ctx, c)
+}
+
+// WithRoot returns a context for [RunContext], or for the context of a test, in which photons
+// may read the folder dir; see [generators.Root].
+func WithRoot(ctx context.Context, dir string) context.Context { return driver.WithRoot(ctx, dir) }

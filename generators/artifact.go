@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/photon-beam/beam/internal/call"
 	"github.com/photon-beam/beam/internal/unifieddiff"
 )
 
@@ -71,17 +72,6 @@ const (
 	Histogram ChartKind = "histogram"
 )
 
-// normalized returns the artifact as a log records it: with texts of limited length,
-// and with the actual size of its body.
-func (a *Artifact) normalized() *Artifact {
-	n := *a
-	n.Title, n.MediaType, n.URI = truncateText(a.Title), truncateText(a.MediaType), truncateText(a.URI)
-	if len(a.Body) > 0 {
-		n.Size = int64(len(a.Body))
-	}
-	return &n
-}
-
 func newArtifact(title, mediaType string, body []byte) *Artifact {
 	return &Artifact{Title: title, MediaType: mediaType, Body: body, Size: int64(len(body))}
 }
@@ -122,7 +112,7 @@ func ChartOf(title string, c Chart) Event { return newJSONArtifact(title, ChartT
 func Image(title, mediaType string, body []byte) Event {
 	a := newArtifact(title, mediaType, body)
 	if !strings.HasPrefix(strings.ToLower(mediaType), "image/") {
-		a.malformed = fmt.Errorf("a picture has a media type such as image/png, not %q", truncateText(mediaType))
+		a.malformed = fmt.Errorf("a picture has a media type such as image/png, not %q", call.TruncateText(mediaType))
 	}
 	return a
 }

@@ -8,6 +8,7 @@ import (
 	"io"
 	"mime"
 
+	"github.com/photon-beam/beam/internal/call"
 	"github.com/photon-beam/beam/internal/humanize"
 	"github.com/photon-beam/beam/internal/rawjson"
 )
@@ -21,7 +22,7 @@ func (a *Artifact) check() error {
 		err = checkBody(a.MediaType, a.Body)
 	}
 	if err != nil {
-		return fmt.Errorf("the artifact %q can't be shown: %w", truncateText(a.Title), err)
+		return fmt.Errorf("the artifact %q can't be shown: %w", call.TruncateText(a.Title), err)
 	}
 	return nil
 }
@@ -89,11 +90,11 @@ func checkChart(body []byte) error {
 			return errors.New("a histogram has no labels; surfaces count its values in intervals")
 		}
 	default:
-		return fmt.Errorf("there is no kind of chart %q; the kinds are %s, %s, %s and %s", truncateText(string(c.Kind)), Bars, Lines, Areas, Histogram)
+		return fmt.Errorf("there is no kind of chart %q; the kinds are %s, %s, %s and %s", call.TruncateText(string(c.Kind)), Bars, Lines, Areas, Histogram)
 	}
 	for i, s := range c.Series {
 		if c.Kind != Histogram && len(s.Values) != len(c.Labels) {
-			return fmt.Errorf("the series %q has %s, but the chart has %s", truncateText(s.Name), humanize.Count(len(s.Values), "value"), humanize.Count(len(c.Labels), "label"))
+			return fmt.Errorf("the series %q has %s, but the chart has %s", call.TruncateText(s.Name), humanize.Count(len(s.Values), "value"), humanize.Count(len(c.Labels), "label"))
 		}
 		for n, v := range s.Values {
 			if v == nil {

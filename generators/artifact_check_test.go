@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/driver"
 )
 
 // What doesn't have the form of its media type would be shown in part, or as something else:
@@ -61,10 +62,11 @@ func TestMalformedArtifactsAreRefused(t *testing.T) {
 			}, nil)
 			var events []generators.Event
 			var err error
-			for e, failed := range p.Run(t.Context(), json.RawMessage(`{}`)) {
-				events, err = append(events, e), failed
+			for e, failed := range driver.Prepare(t.Context(), p, json.RawMessage(`{}`)).All {
+				event, _ := e.(generators.Event)
+				events, err = append(events, event), failed
 			}
-			if _, _, encodeErr := generators.Encode(tt.event); (encodeErr == nil) != (tt.want == "") {
+			if _, _, encodeErr := driver.Encode(tt.event); (encodeErr == nil) != (tt.want == "") {
 				t.Errorf("Encode returned the error %v", encodeErr)
 			}
 			if tt.want == "" {

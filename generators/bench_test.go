@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/driver"
 )
 
 // BenchmarkEvent measures an event from the generator to the loop. The target is less
@@ -19,7 +20,7 @@ func BenchmarkEvent(b *testing.B) {
 		return 0, nil
 	})
 	b.ReportAllocs()
-	for _, err := range p.Run(b.Context(), json.RawMessage("{}")) {
+	for _, err := range driver.Prepare(b.Context(), p, json.RawMessage("{}")).All {
 		if err != nil {
 			b.Fatal(err)
 		}
@@ -35,7 +36,7 @@ func BenchmarkEventFromChan(b *testing.B) {
 		return 0, nil
 	}, nil)
 	b.ReportAllocs()
-	for _, err := range p.Run(b.Context(), json.RawMessage("{}")) {
+	for _, err := range driver.Prepare(b.Context(), p, json.RawMessage("{}")).All {
 		if err != nil {
 			b.Fatal(err)
 		}
@@ -53,7 +54,7 @@ func BenchmarkStep(b *testing.B) {
 		return 0, nil
 	})
 	b.ReportAllocs()
-	for _, err := range p.Run(b.Context(), json.RawMessage("{}")) {
+	for _, err := range driver.Prepare(b.Context(), p, json.RawMessage("{}")).All {
 		if err != nil {
 			b.Fatal(err)
 		}
@@ -63,7 +64,7 @@ func BenchmarkStep(b *testing.B) {
 func BenchmarkEncodeStatus(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, _, err := generators.Encode(generators.Status("looking up the account")); err != nil {
+		if _, _, err := driver.Encode(generators.Status("looking up the account")); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -5,15 +5,14 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
-	"sync"
-	"time"
+
+	"github.com/photon-beam/beam/internal/call"
 )
 
 // The reasons why a run ended. Every open call returns the reason as its error.
 var (
 	// ErrStopped: the run was stopped, or nobody follows it anymore.
-	ErrStopped = errors.New("the run was stopped")
+	ErrStopped = call.ErrStopped
 	// ErrSuspended: this process evicted the run, which will resume from its log.
 	// Nothing that the generator yields or returns from now on is recorded.
 	ErrSuspended = errors.New("the run was suspended")
@@ -21,128 +20,33 @@ var (
 	ErrTimeLimit = errors.New("the run's time limit is used up")
 )
 
-// ErrWithdrawn is the reply to a question that the generator itself took back; see
-// [Call.Withdraw].
-var ErrWithdrawn = errors.New("the question was withdrawn")
+// A callEvent is a call as an event: a question, a step or a sleep.
+type callEvent call.Call
 
-// StepKind is the kind of the calls that [Step] yields. With [Retries], it yields its call
-// again when a try has failed, and once more when the next one begins.
-const StepKind = "step"
-
-// A Call is an event that waits for a reply: a question, which package ask yields, a
-// step, or a sleep. Yielding a call records it; the function that yielded it then waits.
-// The driver of the run replies with [Call.Settle], in the loop or later, from any
-// goroutine.
-type Call struct {
-	// Kind is StepKind, SleepKind or the kind of the question.
-	Kind string
-	// Key names the call within its run. A repeated key gets a suffix, #2, #3
-	// and so on, when it is yielded.
-	Key string
-	// GivenKey is the key without that suffix, once the call is yielded.
-	GivenKey string
-	// Question is an *ask.Question, or nil for a step or a sleep.
-	Question any
-	// Until is when a sleep ends: a driver settles it then. It is zero for other calls.
-	Until time.Time
-	// Concurrent reports whether the generator had started goroutines with [Go]
-	// before, so that the order of its calls may differ from run to run.
-	Concurrent bool
-	// More reports whether another call follows before the generator waits, so that a
-	// surface can show them together. More is false for the last of them, but a log
-	// may lack that call if it was rejected.
-	More bool
-
-	run      *Run                // nil until the call is yielded
-	withdraw func(reason string) // see HandleWithdraw; nil if there is none
-	once     sync.Once
-	done     chan struct{}
-	reply    Reply
-}
-
-// A Reply settles a call.
-type Reply struct {
-	// Value is the answer's content or the step's recorded value, as JSON.
-	Value json.RawMessage
-	// Err is what the waiting helper returns instead of a value.
-	Err error
-	// By is who answered. It is nil for a step, and if that isn't known.
-	By *Caller
-	// Open opens a file of the answer by its digest. It is nil if there are no files.
-	Open func(digest string) (io.ReadCloser, error)
-}
-
-// NewCall returns a call that has not been yielded yet.
-func NewCall(kind, key string, question any) *Call {
-	return &Call{Kind: kind, Key: key, Question: question, done: make(chan struct{})}
-}
-
-// Settle replies to the call. Only the first reply counts; Settle reports whether r is
-// the first. It may be called from any goroutine.
-func (c *Call) Settle(r Reply) bool {
-	first := false
-	c.once.Do(func() {
-		first = true
-		c.reply = r
-		close(c.done)
-	})
-	if first && c.run != nil {
-		c.run.removeCall(c)
+func init() {
+	call.Hooks.Prepare = func(ctx context.Context, photon any, args json.RawMessage) call.Run {
+		return photon.(*Photon).prepare(ctx, args)
 	}
-	return first
-}
-
-// Withdraw takes an open question back, because no answer is needed anymore. The reason
-// is a phrase for people. The reply is [ErrWithdrawn], unless the question was settled
-// before. It may be called from any goroutine, once the call has been yielded.
-func (c *Call) Withdraw(reason string) {
-	if c.withdraw != nil {
-		c.withdraw(reason)
-		return
-	}
-	c.Settle(Reply{Err: fmt.Errorf("%w: %s", ErrWithdrawn, reason)})
-}
-
-// HandleWithdraw sets what [Call.Withdraw] does. The driver of the run calls it in the
-// loop; without it, Withdraw settles the call.
-func (c *Call) HandleWithdraw(f func(reason string)) { c.withdraw = f }
-
-// Settled returns the reply. It reports false if there is none yet.
-func (c *Call) Settled() (Reply, bool) {
-	select {
-	case <-c.done:
-		return c.reply, true
-	default:
-		return Reply{}, false
+	call.Hooks.ExclusiveKey = func(photon any, args json.RawMessage) (string, error) { return photon.(*Photon).exclusiveKeyOf(args) }
+	call.Hooks.PhotonError = func(photon any) error { return photon.(*Photon).err }
+	call.Hooks.ArtifactError = func(artifact any) error { return artifact.(*Artifact).check() }
+	call.Hooks.Event = func(c *call.Call) any { return (*callEvent)(c) }
+	call.Hooks.CallOf = func(event any) (*call.Call, bool) {
+		switch e := event.(type) {
+		case *callEvent:
+			return (*call.Call)(e), e != nil
+		case *call.Call:
+			return e, e != nil
+		}
+		return nil, false
 	}
 }
 
-// Wait blocks until the call is settled and returns the reply. The end of the run
-// settles the call too. Call Wait after yielding: it settles a call that was never
-// yielded with [ErrStopped].
-func (c *Call) Wait() Reply {
-	if c.run == nil {
-		c.Settle(Reply{Err: ErrStopped})
-	}
-	counted := c.beginWait()
-	<-c.done
-	counted.endWait()
-	return c.reply
+// runOf returns the run to which a call was yielded; nil if it wasn't.
+func runOf(c *call.Call) *run {
+	r, _ := c.Run().(*run)
+	return r
 }
-
-// Context returns the run's context, or a canceled one if the call was never yielded.
-func (c *Call) Context() context.Context {
-	if c.run == nil {
-		return cancelledContext
-	}
-	return c.run.ctx
-}
-
-var cancelledContext = func() context.Context {
-	ctx, cancel := context.WithCancelCause(context.Background())
-	cancel(ErrStopped)
-	return ctx
-}()
 
 // stopCause returns the reason why a run's context ended as one of this package's
 // errors.

@@ -11,6 +11,7 @@ import (
 	"testing/synctest"
 
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/driver"
 )
 
 // Repeated keys get a number that makes them unique, even if a key with that number
@@ -32,7 +33,7 @@ func TestKeysAreUnique(t *testing.T) {
 			return 0, nil
 		})
 		var got []string
-		_, _, err := drive(t.Context(), p, func(c *generators.Call) generators.Reply {
+		_, _, err := drive(t.Context(), p, func(c *driver.Call) driver.Reply {
 			got = append(got, c.Key)
 			return valueReply("1")
 		})
@@ -48,12 +49,12 @@ func TestStepsAndAsksShareKeys(t *testing.T) {
 		if _, err := generators.Step(yield, "k", func(context.Context) (int, error) { return 1, nil }); err != nil {
 			return "", err
 		}
-		c := generators.NewCall("text", "k", nil)
-		yield(c)
+		c := driver.NewCall("text", "k", nil)
+		yield(driver.NewEvent(c))
 		return c.Key, c.Wait().Err
 	})
 	for range 2 {
-		_, result, err := drive(t.Context(), p, func(*generators.Call) generators.Reply { return valueReply("1") })
+		_, result, err := drive(t.Context(), p, func(*driver.Call) driver.Reply { return valueReply("1") })
 		if err != nil || result != `"k#2"` {
 			t.Errorf("the second key is %s, %v", result, err)
 		}
@@ -62,7 +63,7 @@ func TestStepsAndAsksShareKeys(t *testing.T) {
 
 // Of several replies from several goroutines, the first one counts.
 func TestFirstReplyCounts(t *testing.T) {
-	c := generators.NewCall("text", "k", nil)
+	c := driver.NewCall("text", "k", nil)
 	if _, ok := c.Settled(); ok {
 		t.Error("a new call is settled")
 	}
@@ -96,8 +97,8 @@ func TestReplyBeforeStopCounts(t *testing.T) {
 			got, err = askText(yield, "k")
 			return 0, err
 		})
-		for e := range p.Run(ctx, []byte("{}")) {
-			if c, ok := e.(*generators.Call); ok {
+		for e := range driver.Prepare(ctx, p, []byte("{}")).All {
+			if c, ok := driver.CallOf(e); ok {
 				c.Settle(valueReply(`"in time"`))
 				cancel()
 			}
@@ -112,19 +113,19 @@ func TestReplyBeforeStopCounts(t *testing.T) {
 func TestSettleLater(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := photon(func(_ context.Context, yield generators.Yield) (string, error) { return askText(yield, "k") })
-		calls := make(chan *generators.Call, 1)
+		calls := make(chan *driver.Call, 1)
 		go func() {
 			c := <-calls
 			synctest.Wait() // until the run waits
 			c.Settle(valueReply(`"late"`))
 		}()
-		_, result, err := drive(t.Context(), p, func(c *generators.Call) generators.Reply { return valueReply(`"at once"`) })
+		_, result, err := drive(t.Context(), p, func(c *driver.Call) driver.Reply { return valueReply(`"at once"`) })
 		if err != nil || result != `"\"at once\""` {
 			t.Errorf("at once: %s, %v", result, err)
 		}
-		for e, err := range p.Run(t.Context(), []byte("{}")) {
+		for e, err := range driver.Prepare(t.Context(), p, []byte("{}")).All {
 			switch e := e.(type) {
-			case *generators.Call:
+			case *driver.Call:
 				calls <- e
 			case *generators.Result:
 				if string(e.Value) != `"\"late\""` {
@@ -139,7 +140,7 @@ func TestSettleLater(t *testing.T) {
 
 // Waiting for a call that was never yielded returns at once.
 func TestWaitWithoutYield(t *testing.T) {
-	r := generators.NewCall("text", "k", nil).Wait()
+	r := driver.NewCall("text", "k", nil).Wait()
 	if !errors.Is(r.Err, generators.ErrStopped) {
 		t.Errorf("got %v", r.Err)
 	}

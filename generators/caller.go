@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	"github.com/photon-beam/beam/internal/call"
 	"github.com/photon-beam/beam/internal/runaddress"
 )
 
@@ -32,33 +33,17 @@ func (c Caller) HasRole(role string) bool { return slices.Contains(c.Roles, role
 // recorded with the run's start, so that a run that resumes has the same caller. It
 // is the zero Caller if nobody in particular started the run.
 func CallerOf(ctx context.Context) Caller {
-	c, _ := ctx.Value(callerKey{}).(Caller)
+	c, _ := ctx.Value(call.CallerKey{}).(Caller)
 	return c
-}
-
-// WithCaller returns a context for the runs that a caller starts; see [CallerOf].
-func WithCaller(ctx context.Context, c Caller) context.Context {
-	return context.WithValue(ctx, callerKey{}, c)
-}
-
-type callerKey struct{}
-
-// WithRoot returns a context that allows photons to read the folder dir of this
-// machine and everything below it; see [Root]. An empty dir allows nothing, even if
-// ctx did. The operator chooses the folder (--root).
-func WithRoot(ctx context.Context, dir string) context.Context {
-	return context.WithValue(ctx, rootKey{}, dir)
 }
 
 // Root returns the folder that the operator allows photons to read. It reports false
 // if there is none. A photon must open the folder with [os.OpenRoot], so that no path
 // or link leads out of it, and must not change anything in it.
 func Root(ctx context.Context) (dir string, ok bool) {
-	dir, _ = ctx.Value(rootKey{}).(string)
+	dir, _ = ctx.Value(call.RootKey{}).(string)
 	return dir, dir != ""
 }
-
-type rootKey struct{}
 
 // RunURL returns the address of the page of the run that ctx belongs to, for a message that
 // the photon sends somebody, who can follow the run there and answer. It carries no

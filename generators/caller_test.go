@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/driver"
 )
 
 func TestCallerOf(t *testing.T) {
@@ -16,8 +17,8 @@ func TestCallerOf(t *testing.T) {
 			return "", nil
 		})
 	}, nil)
-	ctx := generators.WithCaller(t.Context(), generators.Caller{ID: "ada", Roles: []string{"approver"}})
-	for _, err := range p.Run(ctx, []byte("{}")) {
+	ctx := driver.WithCaller(t.Context(), generators.Caller{ID: "ada", Roles: []string{"approver"}})
+	for _, err := range driver.Prepare(ctx, p, []byte("{}")).All {
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"runtime/debug"
+
+	"github.com/photon-beam/beam/internal/call"
 )
 
 // ChanFunc is a generator that sends its events to a channel instead of calling a
@@ -25,7 +27,7 @@ func FromChan[In, Out any](name string, fn ChanFunc[In, Out], opts *Options) *Ph
 			defer close(returned)
 			defer func() {
 				if v := recover(); v != nil { // the events that it sent before are still delivered
-					err = &PanicError{Value: v, Stack: debug.Stack()}
+					err = &call.PanicError{Value: v, Stack: debug.Stack()}
 				}
 			}()
 			err = errGoexit
@@ -57,7 +59,7 @@ func Sender(ctx context.Context, events chan<- Event) Yield {
 	return func(e Event) bool {
 		h := &acknowledgedEvent{Event: e, taken: make(chan bool, 1)}
 		switch e.(type) {
-		case *Call, *goEvent:
+		case *callEvent, *goEvent:
 			h.insideStep = insideStep()
 		}
 		select {

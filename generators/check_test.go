@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/driver"
 )
 
 // orderSchema is a nested schema with every kind of rule.
@@ -160,14 +161,14 @@ func TestViolationsAreBounded(t *testing.T) {
 
 func TestFieldErrorNamesItsField(t *testing.T) {
 	for _, name := range []string{"a", "a/b", "~", "~1", "ü", ""} {
-		if got := generators.At(name, "m").Field(); got != name {
+		if got := driver.FieldOf(driver.At(name, "m")); got != name {
 			t.Errorf("%q became %q", name, got)
 		}
 	}
-	if got := (generators.FieldError{Path: "/a~1b/0/c"}).Field(); got != "a/b" {
+	if got := driver.FieldOf((generators.FieldError{Path: "/a~1b/0/c"})); got != "a/b" {
 		t.Errorf("the field of a nested path = %q", got)
 	}
-	err := &generators.InvalidError{Fields: []generators.FieldError{{Message: "is bad"}, generators.At("x", "is worse")}}
+	err := &generators.InvalidError{Fields: []generators.FieldError{{Message: "is bad"}, driver.At("x", "is worse")}}
 	if err.Error() != "is bad; /x is worse" {
 		t.Errorf("the error is %q", err)
 	}

@@ -6,11 +6,9 @@ import (
 )
 
 // An Event is what a generator yields: a [StatusEvent], [ProgressEvent],
-// [LogEvent], [ChunkEvent], [ToastEvent] or [Artifact] to show, a [*Call] that
-// waits for a reply, a [*Stepped] that closes a step, or, last, the [*Result].
-// The set is closed, and every surface shows every kind; [Kinds] lists those
-// that a log records. A log written by another version of Beam may hold further
-// kinds, which [Decode] returns as an [*UnknownEvent].
+// [LogEvent], [ChunkEvent], [ToastEvent] or [Artifact] to show, a question, a
+// [*Stepped] that closes a step, or, last, the [*Result]. The set is closed, and
+// every surface shows every kind.
 type Event interface{ event() }
 
 // Level is the severity of a status, toast or log line. Statuses and toasts use
@@ -30,24 +28,6 @@ const (
 	Alert     Level = "alert"
 	Emergency Level = "emergency"
 )
-
-// orInfo returns l, or Info if l is not one of the levels.
-func (l Level) orInfo() Level {
-	switch l {
-	case Debug, Info, Success, Notice, Warning, Error, Critical, Alert, Emergency:
-		return l
-	}
-	return Info
-}
-
-// Syslog returns l as one of the eight levels of RFC 5424, which MCP logging
-// uses: Success, which is not among them, becomes Notice.
-func (l Level) Syslog() Level {
-	if l == Success {
-		return Notice
-	}
-	return l
-}
 
 type (
 	// StatusEvent describes in a sentence what the run is doing.
@@ -94,14 +74,6 @@ type (
 		Value json.RawMessage `json:"value,omitempty"`
 		Error string          `json:"error,omitempty"`
 	}
-
-	// UnknownEvent is a recorded event whose kind this version of Beam doesn't
-	// know. Only [Decode] makes one; surfaces show its data as JSON. A generator
-	// can't yield one: [Encode] refuses it.
-	UnknownEvent struct {
-		Kind string
-		Data json.RawMessage // valid JSON; nil if nothing was recorded
-	}
 )
 
 func (*StatusEvent) event()   {}
@@ -112,28 +84,7 @@ func (*ToastEvent) event()    {}
 func (*Artifact) event()      {}
 func (*Result) event()        {}
 func (*Stepped) event()       {}
-func (*Call) event()          {}
-func (*UnknownEvent) event()  {}
-
-// eventKinds lists every kind once. [Kinds], [Encode] and [Decode] read it.
-var eventKinds = []eventKind{
-	newEventKind("status", func(e *StatusEvent) any {
-		return StatusEvent{e.Level.orInfo(), truncateText(e.Text)}
-	}),
-	newEventKind("progress", func(e *ProgressEvent) any {
-		return ProgressEvent{finiteOrZero(e.Done), finiteOrZero(e.Total), truncateText(e.Text)}
-	}),
-	newEventKind("log", func(e *LogEvent) any {
-		return LogEvent{e.Level.orInfo(), truncateText(e.Logger), encodeLogData(e.Data)}
-	}),
-	newEventKind("chunk", func(e *ChunkEvent) any { return ChunkEvent{truncateText(e.Text)} }),
-	newEventKind("toast", func(e *ToastEvent) any {
-		return ToastEvent{e.Level.orInfo(), truncateText(e.Text)}
-	}),
-	newEventKind("artifact", func(e *Artifact) any { return e.normalized() }),
-	newEventKind("stepped", func(e *Stepped) any { return e }),
-	newEventKind("result", func(e *Result) any { return e }),
-}
+func (*callEvent) event()     {}
 
 // Status returns a status at level Info that describes what the run is doing.
 func Status(text string) Event { return &StatusEvent{Info, text} }

@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/driver"
 )
 
 // Events are unchanged after encoding and decoding.
@@ -38,15 +39,15 @@ func TestEventsRoundTrip(t *testing.T) {
 		{"stepped", &generators.Stepped{Key: "k", Error: "no"}},
 		{"result", &generators.Result{Value: json.RawMessage(`[1,2]`)}},
 	}
-	untested := generators.Kinds()
+	untested := driver.Kinds()
 	for _, tt := range tests {
-		kind, data, err := generators.Encode(tt.event)
+		kind, data, err := driver.Encode(tt.event)
 		if err != nil || kind != tt.kind {
 			t.Errorf("%T: kind %q, error %v", tt.event, kind, err)
 			continue
 		}
 		untested = slices.DeleteFunc(untested, func(k string) bool { return k == kind })
-		back, err := generators.Decode(kind, data)
+		back, err := driver.Decode(kind, data)
 		if err != nil || !reflect.DeepEqual(back, tt.event) {
 			t.Errorf("%s: %+v became %+v (%v)", data, tt.event, back, err)
 		}
@@ -99,15 +100,15 @@ func TestHostileEvents(t *testing.T) {
 		{"language that is none", generators.Code("t", "a/b; c=d", "x"), `text/x-plain`},
 	}
 	for _, tt := range tests {
-		kind, data, err := generators.Encode(tt.event)
+		kind, data, err := driver.Encode(tt.event)
 		if err != nil {
 			t.Errorf("%s: %v", tt.name, err)
 			continue
 		}
-		if !strings.Contains(string(data), tt.want) || len(data) > 8*generators.MaxText || !utf8.Valid(data) {
+		if !strings.Contains(string(data), tt.want) || len(data) > 8*driver.MaxText || !utf8.Valid(data) {
 			t.Errorf("%s: %d bytes: %.300s", tt.name, len(data), data)
 		}
-		if _, err := generators.Decode(kind, data); err != nil {
+		if _, err := driver.Decode(kind, data); err != nil {
 			t.Errorf("%s: decoding: %v", tt.name, err)
 		}
 	}
@@ -116,13 +117,13 @@ func TestHostileEvents(t *testing.T) {
 func TestTruncatedTextIsValidAndFits(t *testing.T) {
 	for extra := range 6 {
 		for _, unit := range []string{"x", "ü", "€", "😀"} {
-			text := strings.Repeat("y", extra) + strings.Repeat(unit, generators.MaxText)
-			_, data, err := generators.Encode(generators.Status(text))
+			text := strings.Repeat("y", extra) + strings.Repeat(unit, driver.MaxText)
+			_, data, err := driver.Encode(generators.Status(text))
 			var got generators.StatusEvent
 			if err != nil || json.Unmarshal(data, &got) != nil {
 				t.Fatal(err)
 			}
-			if len(got.Text) > generators.MaxText || strings.ContainsRune(got.Text, utf8.RuneError) || len(got.Text) < generators.MaxText-4 {
+			if len(got.Text) > driver.MaxText || strings.ContainsRune(got.Text, utf8.RuneError) || len(got.Text) < driver.MaxText-4 {
 				t.Errorf("%d of %q: %d bytes, %q at the end", extra, unit, len(got.Text), got.Text[len(got.Text)-50:])
 			}
 		}
@@ -134,17 +135,17 @@ func TestTruncatedTextIsValidAndFits(t *testing.T) {
 func TestNoEncoding(t *testing.T) {
 	foreign := struct{ generators.Event }{generators.Status("mine")}
 	for _, e := range []generators.Event{
-		nil, (*generators.StatusEvent)(nil), (*generators.Artifact)(nil), (*generators.Call)(nil),
-		generators.NewCall("text", "k", nil), foreign,
+		nil, (*generators.StatusEvent)(nil), (*generators.Artifact)(nil), driver.NewEvent(nil),
+		driver.NewEvent(driver.NewCall("text", "k", nil)), foreign,
 		&generators.Stepped{Value: json.RawMessage("{")}, &generators.Result{Value: json.RawMessage("nope")},
-		&generators.UnknownEvent{Kind: "finished", Data: json.RawMessage("{}")},
+		&driver.UnknownEvent{Kind: "finished", Data: json.RawMessage("{}")},
 	} {
-		if kind, data, err := generators.Encode(e); err == nil {
+		if kind, data, err := driver.Encode(e); err == nil {
 			t.Errorf("%T was encoded as %s %s", e, kind, data)
 		}
 	}
 	for kind, data := range map[string]string{"status": "", "log": "[", "progress": `{"done":"x"}`, "call": "{"} {
-		if e, err := generators.Decode(kind, json.RawMessage(data)); err == nil {
+		if e, err := driver.Decode(kind, json.RawMessage(data)); err == nil {
 			t.Errorf("%s %s was decoded as %+v", kind, data, e)
 		}
 	}
@@ -154,8 +155,8 @@ func TestNoEncoding(t *testing.T) {
 // recorded is neither lost nor an error.
 func TestDecodeUnknownKind(t *testing.T) {
 	for kind, data := range map[string]string{"map": `{"lat": 1.0}`, "call": "[]", "": "null", "bare": ""} {
-		e, err := generators.Decode(kind, json.RawMessage(data))
-		u, ok := e.(*generators.UnknownEvent)
+		e, err := driver.Decode(kind, json.RawMessage(data))
+		u, ok := e.(*driver.UnknownEvent)
 		if err != nil || !ok || u.Kind != kind || string(u.Data) != data {
 			t.Errorf("%s %s was decoded as %#v (%v)", kind, data, e, err)
 		}
@@ -164,12 +165,12 @@ func TestDecodeUnknownKind(t *testing.T) {
 
 // TestEveryKindDecodes checks that Decode knows every kind that Kinds lists.
 func TestEveryKindDecodes(t *testing.T) {
-	for _, kind := range generators.Kinds() {
-		e, err := generators.Decode(kind, json.RawMessage("{}"))
-		if _, unknown := e.(*generators.UnknownEvent); err != nil || unknown {
+	for _, kind := range driver.Kinds() {
+		e, err := driver.Decode(kind, json.RawMessage("{}"))
+		if _, unknown := e.(*driver.UnknownEvent); err != nil || unknown {
 			t.Errorf("%s was decoded as %#v (%v)", kind, e, err)
 		}
-		if got, _, err := generators.Encode(e); err != nil || got != kind {
+		if got, _, err := driver.Encode(e); err != nil || got != kind {
 			t.Errorf("%s was encoded as %q (%v)", kind, got, err)
 		}
 	}

@@ -24,7 +24,7 @@ func ExampleCallerOf() {
 	}})
 
 	ada := generators.Caller{ID: "ada", Name: "Ada", Roles: []string{generators.RoleOperator}}
-	ctx := generators.WithCaller(context.Background(), ada)
+	ctx := beamtest.WithCaller(context.Background(), ada)
 	got := beamtest.RunContext(ctx, exampleTest{}, reset, nil, beamtest.Script{"sure": beamtest.Accept(true)})
 	fmt.Println(string(got.Result))
 	// Output:

@@ -44,24 +44,19 @@ func ExampleOptions_exclusive() {
 	deploy := generators.New("deploy", func(_ context.Context, in target, yield generators.Yield) (string, error) {
 		return "deployed to " + in.Env, nil
 	}, &generators.Options{Exclusive: func(in target) string { return in.Env }})
-	fmt.Println(deploy.ExclusiveKey([]byte(`{"env":"prod"}`)))
+	fmt.Println(string(beamtest.Run(exampleTest{}, deploy, target{"prod"}, nil).Result))
 	// Output:
-	// prod <nil>
+	// "deployed to prod"
 }
 
-// A program that drives a run itself ends its sleeps.
-func ExampleSleep_driver() {
+// A photon that runs without Beam sleeps, too.
+func ExampleSleep_run() {
 	nap := generators.New("nap", func(_ context.Context, _ struct{}, yield generators.Yield) (string, error) {
 		return "rested", generators.Sleep(yield, "nap", 10*time.Millisecond)
 	}, nil)
 	for event := range nap.Run(context.Background(), json.RawMessage(`{}`)) {
-		switch e := event.(type) {
-		case *generators.Call:
-			if e.Kind == generators.SleepKind {
-				time.AfterFunc(time.Until(e.Until), func() { e.Settle(generators.Reply{}) })
-			}
-		case *generators.Result:
-			fmt.Println(string(e.Value))
+		if r, ok := event.(*generators.Result); ok {
+			fmt.Println(string(r.Value))
 		}
 	}
 	// Output:

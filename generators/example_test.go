@@ -15,6 +15,8 @@ import (
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/beamtest"
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/driver"
+	"github.com/photon-beam/beam/internal/registry"
 )
 
 // exampleTest stands for the *testing.T of a test, which an example doesn't have.
@@ -146,7 +148,7 @@ func ExampleGo() {
 		return "", nil
 	}, nil)
 	for _, err := range fail.Run(context.Background(), json.RawMessage(`{}`)) {
-		var panicked *generators.PanicError
+		var panicked *driver.PanicError
 		if errors.As(err, &panicked) {
 			fmt.Println(err, panicked.Value, len(panicked.Stack) > 0)
 		}
@@ -198,7 +200,7 @@ func ExampleFromSchema() {
 
 // Photons can be added while Beam serves them; its clients are told.
 func ExampleRegistry() {
-	registry, err := generators.NewRegistry()
+	registry, err := registry.NewRegistry()
 	if err != nil {
 		fmt.Println(err)
 	}
@@ -234,7 +236,7 @@ func ExampleWithRoot() {
 		folder, ok := generators.Root(ctx)
 		return ok && folder == dir, nil
 	}, nil)
-	got := beamtest.RunContext(generators.WithRoot(context.Background(), dir), exampleTest{}, list, nil, nil)
+	got := beamtest.RunContext(beamtest.WithRoot(context.Background(), dir), exampleTest{}, list, nil, nil)
 	fmt.Println(string(got.Result))
 	// Output:
 	// true

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/registry"
 )
 
 // Examples are checked against the input schema when the photon is registered.
@@ -16,7 +17,7 @@ func TestExamples(t *testing.T) {
 	}
 	register := func(examples ...any) (*generators.Photon, error) {
 		p := generators.New("p", func(context.Context, input, generators.Yield) (int, error) { return 0, nil }, &generators.Options{Examples: examples})
-		_, err := generators.NewRegistry(p)
+		_, err := registry.NewRegistry(p)
 		return p, err
 	}
 	p, err := register(input{Count: 2}, map[string]any{"count": 3})

@@ -7,6 +7,8 @@ import (
 	"runtime/debug"
 	"strconv"
 	"unicode/utf8"
+
+	"github.com/photon-beam/beam/internal/call"
 )
 
 // maxExclusiveKey is the maximum length of a key of [Options.Exclusive], in bytes.
@@ -35,17 +37,17 @@ func setExclusive[In any](p *Photon) error {
 	return nil
 }
 
-// ExclusiveKey returns the key of a run with arguments that [Photon.Check] returned; see
+// exclusiveKeyOf returns the key of a run with arguments that [Photon.Check] returned; see
 // [Options.Exclusive]. It is empty if the run waits for no other, and quoted if it isn't
 // UTF-8, as a digest, so that a log keeps it as it is. If the photon's
-// function panics, the error is a [*PanicError].
-func (p *Photon) ExclusiveKey(args json.RawMessage) (key string, err error) {
+// function panics, the error is a [*call.PanicError].
+func (p *Photon) exclusiveKeyOf(args json.RawMessage) (key string, err error) {
 	if p.exclusiveKey == nil {
 		return "", nil
 	}
 	defer func() {
 		if v := recover(); v != nil {
-			key, err = "", &PanicError{Value: v, Stack: debug.Stack()}
+			key, err = "", &call.PanicError{Value: v, Stack: debug.Stack()}
 		}
 	}()
 	if key, err = p.exclusiveKey(args); len(key) > maxExclusiveKey {

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/driver"
 )
 
 // Keys that aren't UTF-8 stay what they are, and different, in the JSON of a log.
@@ -18,7 +19,7 @@ func TestBinaryExclusiveKeys(t *testing.T) {
 		&generators.Options{Exclusive: func(in input) string { d := sha256.Sum256([]byte(in.Env)); return string(d[:1]) }})
 	seen := map[string]string{}
 	for _, env := range []string{"a", "b", "c", "d", "e", "f"} {
-		key, err := p.ExclusiveKey(json.RawMessage(`{"env":"` + env + `"}`))
+		key, err := driver.ExclusiveKey(p, json.RawMessage(`{"env":"`+env+`"}`))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/driver"
 )
 
 // FuzzCheckSchema checks any value against any schema. Check must not panic or hang.
@@ -60,25 +61,25 @@ func FuzzDecode(f *testing.F) {
 	f.Add("result", `{"value":[1]}`)
 	f.Add("map", `{"lat":1}`)
 	f.Fuzz(func(t *testing.T, kind, data string) {
-		e, err := generators.Decode(kind, json.RawMessage(data))
+		e, err := driver.Decode(kind, json.RawMessage(data))
 		if err != nil {
 			return
 		}
-		if u, ok := e.(*generators.UnknownEvent); ok {
+		if u, ok := e.(*driver.UnknownEvent); ok {
 			if u.Kind != kind || string(u.Data) != data {
 				t.Fatalf("%s %s became %s %s", kind, data, u.Kind, u.Data)
 			}
 			return
 		}
-		_, first, err := generators.Encode(e)
+		_, first, err := driver.Encode(e)
 		if err != nil {
 			t.Fatalf("%s %s: %v", kind, data, err)
 		}
-		e, err = generators.Decode(kind, first)
+		e, err = driver.Decode(kind, first)
 		if err != nil {
 			t.Fatalf("%s %s: %v", kind, first, err)
 		}
-		if _, second, err := generators.Encode(e); err != nil || string(second) != string(first) {
+		if _, second, err := driver.Encode(e); err != nil || string(second) != string(first) {
 			t.Fatalf("%s: %s became %s (%v)", kind, first, second, err)
 		}
 	})

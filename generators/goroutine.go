@@ -6,16 +6,9 @@ import (
 	"runtime/debug"
 	"strconv"
 	"sync/atomic"
+
+	"github.com/photon-beam/beam/internal/call"
 )
-
-// A PanicError is the error of a run whose generator panicked. Its text is for the
-// person who started the run; Value and Stack are for the operator's log.
-type PanicError struct {
-	Value any
-	Stack []byte
-}
-
-func (e *PanicError) Error() string { return "the tool failed: it panicked" }
 
 // Go runs fn in a goroutine of the run. The goroutine's context ends when the
 // generator returns or the run stops, the run doesn't end before the goroutine
@@ -60,7 +53,7 @@ type goroutine struct {
 // newGoroutine returns the next goroutine that parent starts. What the function of a step
 // starts counts as the goroutine of the step, because a replay doesn't start it again. The
 // caller holds r.mu.
-func (r *Run) newGoroutine(parent *goroutine) *goroutine {
+func (r *run) newGoroutine(parent *goroutine) *goroutine {
 	parent.children++
 	name := strconv.Itoa(parent.children)
 	if parent.name != "" {
@@ -75,20 +68,16 @@ func (r *Run) newGoroutine(parent *goroutine) *goroutine {
 	return g
 }
 
-// Goroutine returns the name of the goroutine whose yield the current event has come
-// through: that of its parent and its number among the goroutines that the parent has
-// started, as in "2" and "2.1". It is empty for the generator itself. Call it from the
-// loop body.
-func (r *Run) Goroutine() string { return r.current.name }
+// Goroutine implements [call.Run].
+func (r *run) Goroutine() string { return r.current.name }
 
-// RanTogether reports whether the goroutine a has begun before the goroutine b returned. It
-// is true if one of them hasn't begun. Call it from the loop body.
-func (r *Run) RanTogether(a, b string) bool {
+// RanTogether implements [call.Run].
+func (r *run) RanTogether(a, b string) bool {
 	began, returned := r.goroutines[a], r.goroutines[b]
 	return began == nil || returned == nil || returned.returned == 0 || began.started < returned.returned
 }
 
-func (r *Run) startGoroutine(e *goEvent, parent *goroutine, sentInStep bool) bool {
+func (r *run) startGoroutine(e *goEvent, parent *goroutine, sentInStep bool) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.ended || r.ctx.Err() != nil {
@@ -123,15 +112,15 @@ func (r *Run) startGoroutine(e *goEvent, parent *goroutine, sentInStep bool) boo
 	return true
 }
 
-func (r *Run) endGoroutine(g *goroutine) {
+func (r *run) endGoroutine(g *goroutine) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.clock++
 	g.returned = r.clock
 }
 
-func (r *Run) recordPanic(v any) {
-	p := &PanicError{Value: v, Stack: debug.Stack()}
+func (r *run) recordPanic(v any) {
+	p := &call.PanicError{Value: v, Stack: debug.Stack()}
 	r.mu.Lock()
 	if r.goroutinePanic == nil {
 		r.goroutinePanic = p
@@ -140,12 +129,11 @@ func (r *Run) recordPanic(v any) {
 	r.Stop(fmt.Errorf("%w: %w", ErrStopped, p))
 }
 
-// Concurrent reports whether the generator has started goroutines with [Go], so that
-// the order of its calls may differ from run to run. Call it from the loop body.
-func (r *Run) Concurrent() bool { return r.waiters.Load() != nil }
+// Concurrent implements [call.Run].
+func (r *run) Concurrent() bool { return r.waiters.Load() != nil }
 
 // A waiterCount counts the goroutines that a run started with [Go] and those that
-// wait for replies. Its methods accept a nil receiver.
+// wait for replies.
 type waiterCount struct {
 	goroutines atomic.Int32 // running goroutines of Go
 	waiting    atomic.Int32 // of those and the generator itself, waiting for replies
@@ -155,7 +143,7 @@ type waiterCount struct {
 }
 
 // addGoroutine counts a goroutine that starts. The caller holds r.mu.
-func (r *Run) addGoroutine() *waiterCount {
+func (r *run) addGoroutine() *waiterCount {
 	c := r.waiters.Load()
 	if c == nil {
 		c = new(waiterCount)
@@ -174,28 +162,23 @@ func (c *waiterCount) removeGoroutine() {
 	}
 }
 
-// beginWait counts a goroutine that waits for the call's reply, until endWait.
-func (c *Call) beginWait() *waiterCount {
-	if c.run == nil {
-		return nil
+// BeginWait implements [call.Binding].
+func (r *run) BeginWait() (counted bool) {
+	all := r.waiters.Load()
+	if all == nil {
+		return false
 	}
-	all := c.run.waiters.Load()
-	if all != nil && all.waiting.Add(1) > all.goroutines.Load() {
+	if all.waiting.Add(1) > all.goroutines.Load() {
 		all.generatorWaits.Store(true)
 	}
-	return all
+	return true
 }
 
-func (c *waiterCount) endWait() {
-	if c != nil {
-		c.waiting.Add(-1)
-	}
-}
+// EndWait implements [call.Binding].
+func (r *run) EndWait() { r.waiters.Load().waiting.Add(-1) }
 
-// Working reports whether some of the run's goroutines are not waiting for replies. It
-// assumes that the generator itself waits for its goroutines, unless it has waited for
-// a reply since the first of them started. It may be called from any goroutine.
-func (r *Run) Working() bool {
+// Working implements [call.Run].
+func (r *run) Working() bool {
 	c := r.waiters.Load()
 	if c == nil {
 		return false

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/driver"
 )
 
 // The events of several goroutines arrive one at a time. Those of one goroutine are
@@ -33,7 +34,7 @@ func TestConcurrentYields(t *testing.T) {
 	})
 	next := make(map[string]float64)
 	inBody := 0
-	for e, err := range p.Run(t.Context(), json.RawMessage("{}")) {
+	for e, err := range driver.Prepare(t.Context(), p, json.RawMessage("{}")).All {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -65,15 +66,15 @@ func TestProgressWhileAQuestionIsOpen(t *testing.T) {
 		})
 		return askText(yield, "name")
 	})
-	var open *generators.Call
+	var open *driver.Call
 	seen := 0
 	var result string
-	for e, err := range p.Run(t.Context(), json.RawMessage("{}")) {
+	for e, err := range driver.Prepare(t.Context(), p, json.RawMessage("{}")).All {
 		if err != nil {
 			t.Fatal(err)
 		}
 		switch e := e.(type) {
-		case *generators.Call:
+		case *driver.Call:
 			if !e.Concurrent {
 				t.Error("a call that is made after Go isn't marked as concurrent")
 			}
@@ -110,7 +111,7 @@ func TestRunWaitsForGoroutines(t *testing.T) {
 					yield(generators.Status("on"))
 					return 1, nil
 				})
-				for e, err := range p.Run(t.Context(), json.RawMessage("{}")) {
+				for e, err := range driver.Prepare(t.Context(), p, json.RawMessage("{}")).All {
 					if err != nil {
 						t.Fatal(err)
 					}
@@ -145,7 +146,7 @@ func TestGoThroughSender(t *testing.T) {
 		return 1, err
 	}, nil)
 	concurrent := map[string]bool{}
-	events, _, err := drive(t.Context(), p, func(c *generators.Call) generators.Reply {
+	events, _, err := drive(t.Context(), p, func(c *driver.Call) driver.Reply {
 		concurrent[c.Key] = c.Concurrent
 		return valueReply("1")
 	})
@@ -190,7 +191,7 @@ func TestNamesOfGoroutines(t *testing.T) {
 		say(yield)
 		return 1, err
 	})
-	run := p.Prepare(t.Context(), json.RawMessage("{}"))
+	run := driver.Prepare(t.Context(), p, json.RawMessage("{}"))
 	var names []string
 	for e, err := range run.All {
 		if err != nil {
@@ -222,7 +223,7 @@ func TestRecordedKeys(t *testing.T) {
 		_, err := askText(yield, "name")
 		return 1, err
 	})
-	run := p.Prepare(t.Context(), json.RawMessage("{}"))
+	run := driver.Prepare(t.Context(), p, json.RawMessage("{}"))
 	run.SetRecordedKeys([]string{"name", "name#2"}, func(goroutine, given string) string {
 		return map[string]string{"1": given + "#2", "2": given}[goroutine]
 	})
@@ -231,7 +232,7 @@ func TestRecordedKeys(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if c, ok := e.(*generators.Call); ok {
+		if c, ok := driver.CallOf(e); ok {
 			keys = append(keys, c.Key+" of "+c.GivenKey)
 			c.Settle(valueReply(`"x"`))
 		}

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/driver"
 )
 
 type noInput struct{}
@@ -18,20 +19,28 @@ func photon[Out any](fn func(ctx context.Context, yield generators.Yield) (Out, 
 	}, nil)
 }
 
+// newTypedPhoton returns a photon with the given input and output types.
+func newTypedPhoton[In, Out any](opts *generators.Options) *generators.Photon {
+	return generators.New("p", func(context.Context, In, generators.Yield) (out Out, err error) { return out, nil }, opts)
+}
+
 // drive runs a photon to its end. It settles questions with reply, unless that is
 // nil.
-func drive(ctx context.Context, p *generators.Photon, reply func(*generators.Call) generators.Reply) (events []generators.Event, result string, err error) {
-	for e, err := range p.Run(ctx, json.RawMessage("{}")) {
+func drive(ctx context.Context, p *generators.Photon, reply func(*driver.Call) driver.Reply) (events []generators.Event, result string, err error) {
+	for e, err := range driver.Prepare(ctx, p, json.RawMessage("{}")).All {
 		if err != nil {
 			return events, "", err
 		}
 		if r, ok := e.(*generators.Result); ok {
 			return events, string(r.Value), nil
 		}
-		if c, ok := e.(*generators.Call); ok && c.Kind != generators.StepKind && reply != nil {
-			c.Settle(reply(c))
+		if c, ok := driver.CallOf(e); ok {
+			e = driver.NewEvent(c)
+			if c.Kind != driver.StepKind && reply != nil {
+				c.Settle(reply(c))
+			}
 		}
-		events = append(events, e)
+		events = append(events, e.(generators.Event))
 	}
 	return events, "", errors.New("the run ended without a last pair")
 }
@@ -49,14 +58,14 @@ func statusTexts(events []generators.Event) []string {
 
 // askText yields a question and waits for its reply.
 func askText(yield generators.Yield, key string) (string, error) {
-	c := generators.NewCall("text", key, nil)
-	yield(c)
+	c := driver.NewCall("text", key, nil)
+	yield(driver.NewEvent(c))
 	r := c.Wait()
 	return string(r.Value), r.Err
 }
 
 // valueReply returns a reply with a JSON value.
-func valueReply(raw string) generators.Reply { return generators.Reply{Value: json.RawMessage(raw)} }
+func valueReply(raw string) driver.Reply { return driver.Reply{Value: json.RawMessage(raw)} }
 
 // fieldErrors returns the messages of an InvalidError, by path.
 func fieldErrors(t *testing.T, err error) map[string]string {

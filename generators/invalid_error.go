@@ -19,7 +19,7 @@ type FieldError struct {
 	// Path is a JSON Pointer (RFC 6901) to the part; empty for the whole value.
 	Path string `json:"path"`
 	// Message is what to say of the field, without naming it, as in "must be at
-	// least 2 characters long". [FieldError.Sentence] makes it a sentence.
+	// least 2 characters long".
 	Message string `json:"message"`
 	// Rule is the rule that the part breaks, by the name of its keyword in JSON Schema, such
 	// as "required" or "maximum", or a name of Beam's own. It is empty for what only the
@@ -37,43 +37,6 @@ func violation(path, name, want, got string) FieldError {
 	return FieldError{Path: path, Message: rule.Message(name, want, got), Rule: name, Want: want, Got: got}
 }
 
-// Field returns the name of the top-level property that the error is about.
-func (e FieldError) Field() string {
-	name, _, _ := strings.Cut(strings.TrimPrefix(e.Path, "/"), "/")
-	return pointerUnescaper.Replace(name)
-}
-
-// Sentence returns the error as a sentence that calls the field label: "Name is
-// required." Without a label, it names the path.
-func (e FieldError) Sentence(label string) string {
-	switch {
-	case label != "":
-	case e.Path != "":
-		label = e.Path
-	default:
-		label = "The value"
-	}
-	if !startsWithVerb(e.Message) {
-		label += ":"
-	}
-	return label + " " + strings.TrimSuffix(e.Message, ".") + "."
-}
-
-// startsWithVerb reports whether a message follows its subject, as most do.
-func startsWithVerb(message string) bool {
-	first, _, _ := strings.Cut(message, " ")
-	switch first {
-	case "is", "must", "has", "can't":
-		return true
-	}
-	return false
-}
-
-// At returns a FieldError for a top-level property.
-func At(field, message string) FieldError {
-	return FieldError{Path: "/" + pointerEscaper.Replace(field), Message: message}
-}
-
 // An InvalidError reports that a value doesn't conform to its schema.
 type InvalidError struct {
 	Fields []FieldError `json:"fields"`
@@ -87,10 +50,7 @@ func (e *InvalidError) Error() string {
 	return strings.Join(lines, "; ")
 }
 
-var (
-	pointerEscaper   = strings.NewReplacer("~", "~0", "/", "~1")
-	pointerUnescaper = strings.NewReplacer("~1", "/", "~0", "~")
-)
+var pointerEscaper = strings.NewReplacer("~", "~0", "/", "~1")
 
 // maxViolations bounds the field errors of an InvalidError.
 const maxViolations = 100

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/driver"
 )
 
 func TestSentence(t *testing.T) {
@@ -11,13 +12,13 @@ func TestSentence(t *testing.T) {
 		err         generators.FieldError
 		label, want string
 	}{
-		{generators.At("name", "is required"), "Name", "Name is required."},
-		{generators.At("name", "must be one of a, b"), "", "/name must be one of a, b."},
+		{driver.At("name", "is required"), "Name", "Name is required."},
+		{driver.At("name", "must be one of a, b"), "", "/name must be one of a, b."},
 		{generators.FieldError{Message: "must be an object, not text"}, "", "The value must be an object, not text."},
-		{generators.At("file", "a.csv has 9 bytes; at most 5 are accepted"), "Your answer", "Your answer: a.csv has 9 bytes; at most 5 are accepted."},
-		{generators.At("code", "three capital letters."), "Code", "Code: three capital letters."},
+		{driver.At("file", "a.csv has 9 bytes; at most 5 are accepted"), "Your answer", "Your answer: a.csv has 9 bytes; at most 5 are accepted."},
+		{driver.At("code", "three capital letters."), "Code", "Code: three capital letters."},
 	} {
-		if got := tt.err.Sentence(tt.label); got != tt.want {
+		if got := driver.Sentence(tt.err, tt.label); got != tt.want {
 			t.Errorf("%+v of %q is worded %q, want %q", tt.err, tt.label, got, tt.want)
 		}
 	}

@@ -5,6 +5,8 @@ import (
 	"runtime"
 	"slices"
 	"strconv"
+
+	"github.com/photon-beam/beam/internal/call"
 )
 
 // A replay returns the recorded value of a step without calling its function, so it
@@ -42,13 +44,13 @@ var callStepFunctionName = func() (name string) {
 }()
 
 // beginStep notes that the function of a step runs, until endStep.
-func (r *Run) beginStep(key string) {
+func (r *run) beginStep(key string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.runningSteps = append(r.runningSteps, key)
 }
 
-func (r *Run) endStep(key string) {
+func (r *run) endStep(key string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if i := slices.Index(r.runningSteps, key); i >= 0 {
@@ -58,25 +60,25 @@ func (r *Run) endStep(key string) {
 
 // isRunningStep reports whether c is the call of a step whose function runs, which yields it
 // again for each try. The caller holds r.mu.
-func (r *Run) isRunningStep(c *Call) bool {
-	return c.run == r && c.Kind == StepKind && slices.Contains(r.runningSteps, c.Key)
+func (r *run) isRunningStep(c *call.Call) bool {
+	return runOf(c) == r && c.Kind == call.StepKind && slices.Contains(r.runningSteps, c.Key)
 }
 
 // isNested reports whether the function of a step yields an event. Without goroutines of
 // Go, that is so whenever a step runs. Otherwise it depends on the goroutine that yields:
 // this one, or one that has sent the event and found itself inside a step. The caller
 // holds r.mu.
-func (r *Run) isNested(sentInside bool) bool {
+func (r *run) isNested(sentInside bool) bool {
 	return sentInside || len(r.runningSteps) > 0 && (!r.Concurrent() || insideStep())
 }
 
 // refuseNested ends the run because of a call inside a step. The caller holds r.mu.
-func (r *Run) refuseNested(c *Call) {
+func (r *run) refuseNested(c *call.Call) {
 	what, advice := fmt.Sprintf("asked %q", c.Key), "ask"
 	switch c.Kind {
-	case StepKind:
+	case call.StepKind:
 		what, advice = fmt.Sprintf("ran the step %q", c.Key), "run it"
-	case SleepKind:
+	case call.SleepKind:
 		what, advice = fmt.Sprintf("began the sleep %q", c.Key), "sleep"
 	}
 	step := "a step"

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/driver"
 )
 
 // A call inside a step ends the run, named with its step, when it is yielded: a replay
@@ -64,12 +65,12 @@ func TestCallsInsideStepsAreRefused(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			events, _, err := drive(t.Context(), photon(tt.run), func(*generators.Call) generators.Reply { return valueReply(`"yes"`) })
+			events, _, err := drive(t.Context(), photon(tt.run), func(*driver.Call) driver.Reply { return valueReply(`"yes"`) })
 			if err == nil || !strings.HasPrefix(err.Error(), tt.want) {
 				t.Errorf("the run ended with %v, want %s …", err, tt.want)
 			}
 			for _, e := range events {
-				if c, ok := e.(*generators.Call); ok && c.Key != "deploy" && c.Key != "outer" {
+				if c, ok := driver.CallOf(e); ok && c.Key != "deploy" && c.Key != "outer" {
 					t.Errorf("the call %q was delivered", c.Key)
 				}
 			}
@@ -87,7 +88,7 @@ func TestCallsInsideStepsOfChannelsAreRefused(t *testing.T) {
 			return 1, err
 		})
 	}, nil)
-	_, _, err := drive(t.Context(), p, func(*generators.Call) generators.Reply { return valueReply(`"yes"`) })
+	_, _, err := drive(t.Context(), p, func(*driver.Call) driver.Reply { return valueReply(`"yes"`) })
 	if err == nil || !strings.HasPrefix(err.Error(), `the tool asked "sure" inside the step "deploy"`) {
 		t.Errorf("the run ended with %v", err)
 	}
@@ -107,7 +108,7 @@ func TestCallsBesideStepsAreAllowed(t *testing.T) {
 			close(began)
 			return <-answered, nil
 		})
-	}), func(*generators.Call) generators.Reply { return valueReply(`Ada`) })
+	}), func(*driver.Call) driver.Reply { return valueReply(`Ada`) })
 	if err != nil || result != `"Ada!"` {
 		t.Errorf("got %s, %v", result, err)
 	}

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/driver"
 )
 
 // A panic ends the run. The error's text, which people see, doesn't disclose the
@@ -48,7 +49,7 @@ func TestPanicEndsTheRun(t *testing.T) {
 	for name, p := range tests {
 		t.Run(name, func(t *testing.T) {
 			events, result, err := drive(t.Context(), p, nil)
-			var panicked *generators.PanicError
+			var panicked *driver.PanicError
 			if !errors.As(err, &panicked) {
 				t.Fatalf("the run ended with %v, result %q", err, result)
 			}
@@ -109,7 +110,7 @@ func TestBodyPanicReachesRangingGoroutine(t *testing.T) {
 					t.Errorf("the body was called %d times, want once", times)
 				}
 			}()
-			for range p.Run(t.Context(), json.RawMessage("{}")) {
+			for range driver.Prepare(t.Context(), p, json.RawMessage("{}")).All {
 				times++
 				panic("body")
 			}
@@ -134,7 +135,7 @@ func TestBodyGoexitReachesRangingGoroutine(t *testing.T) {
 						how = "panicked"
 					}
 				}()
-				for range p.Run(t.Context(), json.RawMessage("{}")) {
+				for range driver.Prepare(t.Context(), p, json.RawMessage("{}")).All {
 					runtime.Goexit()
 				}
 				how = "went on"

@@ -21,8 +21,11 @@ import (
 	"fmt"
 	"iter"
 	"reflect"
+	"regexp"
 	"slices"
 	"time"
+
+	"github.com/photon-beam/beam/internal/call"
 )
 
 // Yield sends an event to the followers of the run. It returns false if the run has
@@ -104,13 +107,13 @@ type Photon struct {
 	invoke  func(context.Context, json.RawMessage, Yield) (any, error)
 	// exclusiveKey is nil without Options.Exclusive.
 	exclusiveKey func(json.RawMessage) (string, error)
-	err          error // returned by Registry.Add and Check
+	err          error // why it can't be registered; returned by Check
 }
 
 // New returns a photon that runs a generator. It infers the schemas from In and
 // Out; see [SchemaFor] for the struct tags. Nil opts are the zero Options. If the
-// photon is invalid, because of its name or a type without a schema, for example,
-// [Registry.Add] returns the error.
+// photon is invalid, because of its name or a type without a schema, for example, Beam
+// refuses it when it starts, and [Photon.Check] returns the error.
 func New[In, Out any](name string, fn Func[In, Out], opts *Options) *Photon {
 	p := &Photon{name: name}
 	if opts != nil {
@@ -139,6 +142,17 @@ func New[In, Out any](name string, fn Func[In, Out], opts *Options) *Photon {
 		return fn(ctx, in, yield)
 	}
 	return p
+}
+
+// namePattern is MCP's rule for tool names, except that it allows no slash, because
+// names are parts of URL paths.
+var namePattern = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}$`)
+
+func checkName(name string) error {
+	if namePattern.MatchString(name) {
+		return nil
+	}
+	return errors.New("a name must be 1 to 128 of the characters A-Z a-z 0-9 _ . - and must not begin with . or -")
 }
 
 // setSchema returns a function that sets one of the photon's schemas, or records
@@ -184,7 +198,7 @@ func (p *Photon) Output() *Schema { return p.output }
 
 // Check validates arguments against the input schema, fills in defaults (see also
 // [Options]), and returns the arguments for [Photon.Run]. Nil or empty args are an empty object.
-// The error is an [*InvalidError] with every violation, or that of [Registry.Add].
+// The error is an [*InvalidError] with every violation, or says why the photon is invalid.
 func (p *Photon) Check(args json.RawMessage) (json.RawMessage, error) {
 	if p.err != nil {
 		return nil, p.err
@@ -198,8 +212,10 @@ func (p *Photon) Check(args json.RawMessage) (json.RawMessage, error) {
 	return p.input.Check(args)
 }
 
-// Run executes the photon with arguments that [Photon.Check] returned. The last
-// pair of the sequence is the [*Result] or the error that ended the run. It follows
+// Run executes the photon with arguments that [Photon.Check] returned, without Beam. Nobody
+// can be asked: a question's error is ErrUnsupported of package ask. Nothing is recorded.
+//
+// The last pair of the sequence is the [*Result] or the error that ended the run. It follows
 // once the generator and the goroutines that it started with [Go] have returned.
 // The generator runs within the range loop. Breaking out of the loop makes yield
 // return false, cancels the generator's context and waits for it to return. To stop
@@ -208,13 +224,33 @@ func (p *Photon) Check(args json.RawMessage) (json.RawMessage, error) {
 // The loop body may run on any goroutine of the generator, but never on two at
 // once. If it panics or calls runtime.Goexit, so does the ranging goroutine.
 func (p *Photon) Run(ctx context.Context, args json.RawMessage) iter.Seq2[Event, error] {
-	return func(body func(Event, error) bool) { p.Prepare(ctx, args).All(body) }
+	return func(body func(Event, error) bool) {
+		p.prepare(ctx, args).All(func(event any, err error) bool {
+			if c, ok := event.(*call.Call); ok {
+				settleAlone(c)
+				return true
+			}
+			e, _ := event.(Event)
+			return body(e, err)
+		})
+	}
 }
 
-// Prepare returns a run that [Run.All] starts, and that [Run.Stop] or the end of ctx
+// settleAlone replies to a call where nobody can be asked. A step runs by itself.
+func settleAlone(c *call.Call) {
+	switch c.Kind {
+	case call.StepKind:
+	case call.SleepKind:
+		time.AfterFunc(time.Until(c.Until), func() { c.Settle(call.Reply{}) })
+	default:
+		c.Settle(call.Reply{Err: call.ErrUnsupported})
+	}
+}
+
+// prepare returns a run that [run.All] starts, and that [run.Stop] or the end of ctx
 // stops. A run that is never started holds resources until ctx ends.
-func (p *Photon) Prepare(ctx context.Context, args json.RawMessage) *Run {
-	r := &Run{photon: p, args: args}
+func (p *Photon) prepare(ctx context.Context, args json.RawMessage) *run {
+	r := &run{photon: p, args: args}
 	r.ctx, r.cancel = context.WithCancelCause(ctx)
 	if ctx.Done() != nil {
 		r.stopAfterFunc = context.AfterFunc(ctx, func() { r.Stop(context.Cause(ctx)) })

@@ -5,18 +5,19 @@ import (
 	"testing"
 
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/driver"
 )
 
 func TestRoot(t *testing.T) {
-	allowed := generators.WithRoot(t.Context(), "/srv/files")
+	allowed := driver.WithRoot(t.Context(), "/srv/files")
 	for name, test := range map[string]struct {
 		ctx  context.Context
 		want string
 	}{
 		"none":      {t.Context(), ""},
 		"one":       {allowed, "/srv/files"},
-		"another":   {generators.WithRoot(allowed, "/tmp"), "/tmp"},
-		"withdrawn": {generators.WithRoot(allowed, ""), ""},
+		"another":   {driver.WithRoot(allowed, "/tmp"), "/tmp"},
+		"withdrawn": {driver.WithRoot(allowed, ""), ""},
 	} {
 		if dir, ok := generators.Root(test.ctx); dir != test.want || ok != (test.want != "") {
 			t.Errorf("%s: got %q, %t; want %q", name, dir, ok, test.want)
@@ -37,7 +38,7 @@ func TestRootReachesGenerator(t *testing.T) {
 		<-done
 		return generators.Step(yield, "step", func(ctx context.Context) (int, error) { reportRoot(ctx); return 1, nil })
 	})
-	events, _, err := drive(generators.WithRoot(t.Context(), "/srv/files"), p, nil)
+	events, _, err := drive(driver.WithRoot(t.Context(), "/srv/files"), p, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,20 +8,20 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
+
+	"github.com/photon-beam/beam/internal/call"
 )
 
-// A Run is one execution of a photon. It turns the body of a loop over its events
-// into a [Yield] that any goroutine may call at any time. Most callers only need
-// [Photon.Run]. An engine with thousands of waiting runs calls [Run.Stop] instead of
-// deriving a context for each.
-type Run struct {
+// A run is one execution of a photon; see [call.Run]. It turns the body of a loop over its
+// events into a [Yield] that any goroutine may call at any time.
+type run struct {
 	id            string // see SetID
 	photon        *Photon
 	args          json.RawMessage
 	ctx           context.Context
 	cancel        context.CancelCauseFunc
 	stopAfterFunc func() bool // detaches the run from its parent context; nil if that can't end
-	body          func(Event, error) bool
+	body          func(any, error) bool
 	// returned is true once the generator has returned and the last pair was delivered.
 	returned bool
 
@@ -36,7 +36,7 @@ type Run struct {
 	goroutines     map[string]*goroutine                // of Go, by name
 	clock          int                                  // counts their beginnings and ends
 	waiters        atomic.Pointer[waiterCount]          // nil until the generator starts goroutines
-	goroutinePanic *PanicError                          // the first panic of a goroutine of Go
+	goroutinePanic *call.PanicError                     // the first panic of a goroutine of Go
 	runningSteps   []string                             // keys of the steps whose functions run
 	mistake        error                                // the first call inside a step or malformed artifact
 	children       sync.WaitGroup
@@ -44,7 +44,7 @@ type Run struct {
 	// openCalls are the calls without a reply. They have a lock of their own because
 	// mu is held while the body runs, and the body may settle calls.
 	openCallsMu sync.Mutex
-	openCalls   []*Call
+	openCalls   []*call.Call
 }
 
 // loopBodyExit records a panic of the loop body, or its call of runtime.Goexit, as by
@@ -55,11 +55,11 @@ type loopBodyExit struct {
 	goexit bool
 }
 
-func (r *Run) yield(e Event) bool { return r.yieldFrom(e, &r.root, false) }
+func (r *run) yield(e Event) bool { return r.yieldFrom(e, &r.root, false) }
 
 // yieldFrom yields an event with the yield of g. insideStep means that the function of a
 // step has sent it from another goroutine.
-func (r *Run) yieldFrom(e Event, g *goroutine, insideStep bool) bool {
+func (r *run) yieldFrom(e Event, g *goroutine, insideStep bool) bool {
 	switch e := e.(type) {
 	case *goEvent:
 		return r.startGoroutine(e, g, insideStep)
@@ -84,21 +84,25 @@ func (r *Run) yieldFrom(e Event, g *goroutine, insideStep bool) bool {
 	if malformed != nil {
 		r.endForMistake(malformed)
 	}
-	if c, ok := e.(*Call); ok && !r.isRunningStep(c) {
-		if r.isNested(insideStep) {
-			r.refuseNested(c)
+	event := any(e)
+	if called, ok := e.(*callEvent); ok {
+		c := (*call.Call)(called)
+		if event = c; !r.isRunningStep(c) {
+			if r.isNested(insideStep) {
+				r.refuseNested(c)
+			}
+			r.bindCall(c, g)
 		}
-		r.bindCall(c, g)
 	}
 	if r.ended || r.ctx.Err() != nil {
 		return false
 	}
-	return r.deliver(e, nil)
+	return r.deliver(event, nil)
 }
 
 // endForMistake ends the run because of what the generator must not do. The caller holds
 // r.mu.
-func (r *Run) endForMistake(err error) {
+func (r *run) endForMistake(err error) {
 	if r.mistake == nil {
 		r.mistake = err
 	}
@@ -113,7 +117,7 @@ func isNilEvent(e Event) bool {
 
 // deliver calls the loop body. The caller holds r.mu, so that only one goroutine runs
 // the body at a time.
-func (r *Run) deliver(e Event, err error) (more bool) {
+func (r *run) deliver(event any, err error) (more bool) {
 	returned := false
 	defer func() {
 		if more {
@@ -130,14 +134,14 @@ func (r *Run) deliver(e Event, err error) (more bool) {
 			panic(v)
 		}
 	}()
-	more = r.body(e, err)
+	more = r.body(event, err)
 	returned = true
 	return more
 }
 
 // bindCall adds a call of a goroutine to the run and makes its key unique.
-func (r *Run) bindCall(c *Call, g *goroutine) {
-	c.run = r
+func (r *run) bindCall(c *call.Call, g *goroutine) {
+	c.Bind(r)
 	c.Concurrent = r.Concurrent()
 	c.GivenKey = c.Key
 	recorded := ""
@@ -151,23 +155,20 @@ func (r *Run) bindCall(c *Call, g *goroutine) {
 	r.openCalls = append(r.openCalls, c)
 	r.openCallsMu.Unlock()
 	if r.ctx.Err() != nil { // Stop may have settled the open calls already
-		c.Settle(Reply{Err: stopCause(r.ctx)})
+		c.Settle(call.Reply{Err: stopCause(r.ctx)})
 	}
 }
 
-// SetRecordedKeys tells the run which keys its log has, before the run is started. When a
-// goroutine makes a call with one of the keys that photons give, find returns the unique key
-// of the recorded call that this is, or "" if the call is new; it then gets a key that the
-// log doesn't have.
-func (r *Run) SetRecordedKeys(keys []string, find func(goroutine, given string) string) {
+// SetRecordedKeys implements [call.Run].
+func (r *run) SetRecordedKeys(keys []string, find func(goroutine, given string) string) {
 	for _, key := range keys {
 		r.callKeys.reserve(key)
 	}
 	r.findKey = find
 }
 
-// removeCall removes a settled call from the open ones.
-func (r *Run) removeCall(c *Call) {
+// RemoveCall implements [call.Binding].
+func (r *run) RemoveCall(c *call.Call) {
 	r.openCallsMu.Lock()
 	defer r.openCallsMu.Unlock()
 	if i := slices.Index(r.openCalls, c); i >= 0 {
@@ -175,21 +176,17 @@ func (r *Run) removeCall(c *Call) {
 	}
 }
 
-// Context returns the generator's context. It ends with the run; its cause is the
-// reason.
-func (r *Run) Context() context.Context { return r.ctx }
+// Context implements [call.Run].
+func (r *run) Context() context.Context { return r.ctx }
 
-// Stop ends the run: it cancels the run's context with the cause and settles every
-// open call with it. It doesn't wait for the generator to return. It may be called
-// from any goroutine, from the loop body, and more than once; the first cause is
-// used.
-func (r *Run) Stop(cause error) {
+// Stop implements [call.Run].
+func (r *run) Stop(cause error) {
 	r.cancel(cause)
 	r.openCallsMu.Lock()
 	waiting := r.openCalls
 	r.openCalls = nil
 	r.openCallsMu.Unlock()
 	for _, c := range waiting {
-		c.Settle(Reply{Err: stopCause(r.ctx)})
+		c.Settle(call.Reply{Err: stopCause(r.ctx)})
 	}
 }

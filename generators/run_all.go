@@ -9,12 +9,12 @@ import (
 	"runtime"
 	"runtime/debug"
 	"unicode/utf8"
+
+	"github.com/photon-beam/beam/internal/call"
 )
 
-// All executes the run, as [Photon.Run] describes. Call it at most once:
-//
-//	for event, err := range run.All { … }
-func (r *Run) All(body func(Event, error) bool) {
+// All implements [call.Run].
+func (r *run) All(body func(any, error) bool) {
 	r.body, r.current = body, &r.root
 	defer r.cleanUp()
 	r.deliverLast(r.invoke())
@@ -22,7 +22,7 @@ func (r *Run) All(body func(Event, error) bool) {
 }
 
 // cleanUp releases what the run holds, no matter how All ends.
-func (r *Run) cleanUp() {
+func (r *run) cleanUp() {
 	r.stopAndWait()
 	if r.stopAfterFunc != nil {
 		r.stopAfterFunc()
@@ -32,13 +32,13 @@ func (r *Run) cleanUp() {
 	}
 }
 
-func (r *Run) invoke() (result *Result, err error) {
+func (r *run) invoke() (result *Result, err error) {
 	defer r.recoverPanic(&err)
 	return r.encodeResult(r.photon.invoke(r.ctx, r.args, r.yield))
 }
 
 // encodeResult converts what the generator returned to the end of the run.
-func (r *Run) encodeResult(value any, err error) (*Result, error) {
+func (r *run) encodeResult(value any, err error) (*Result, error) {
 	if err != nil {
 		_ = err.Error() // so that a typed nil panics within the tool's recover
 		return nil, r.publicError(err)
@@ -85,7 +85,7 @@ func decodeArgs[In any](args json.RawMessage) (in In, err error) {
 
 // deliverLast waits for the run's goroutines, because one of them may still panic,
 // and then passes the last pair to the loop body unless the loop was left.
-func (r *Run) deliverLast(result *Result, err error) {
+func (r *run) deliverLast(result *Result, err error) {
 	r.mu.Lock()
 	r.ended = true
 	if err == nil && r.ctx.Err() != nil {
@@ -111,14 +111,14 @@ func (r *Run) deliverLast(result *Result, err error) {
 }
 
 // stopAndWait cancels the run's context and waits for its goroutines.
-func (r *Run) stopAndWait() {
+func (r *run) stopAndWait() {
 	r.Stop(ErrStopped)
 	r.children.Wait()
 }
 
 // repanic repeats the exit of the loop body on the ranging goroutine: the body may
 // have run on another goroutine, or the generator may have recovered its panic.
-func (r *Run) repanic() {
+func (r *run) repanic() {
 	switch {
 	case r.bodyExit == nil:
 	case r.bodyExit.goexit:
@@ -130,7 +130,7 @@ func (r *Run) repanic() {
 
 // recoverPanic converts a panic of the generator to an error. It repeats a panic of
 // the loop body, which passes through the generator's frames.
-func (r *Run) recoverPanic(err *error) {
+func (r *run) recoverPanic(err *error) {
 	v := recover()
 	if v == nil {
 		return
@@ -141,12 +141,12 @@ func (r *Run) recoverPanic(err *error) {
 	if exit != nil && !exit.goexit {
 		panic(exit.value)
 	}
-	*err = &PanicError{Value: v, Stack: debug.Stack()}
+	*err = &call.PanicError{Value: v, Stack: debug.Stack()}
 }
 
 // publicError replaces a generator's context error by the reason why the run was
 // stopped, so that a driver can distinguish a stop from a failure.
-func (r *Run) publicError(err error) error {
+func (r *run) publicError(err error) error {
 	if err == nil || r.ctx.Err() == nil {
 		return err
 	}

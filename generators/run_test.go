@@ -7,8 +7,11 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/driver"
 )
 
 type target struct {
@@ -35,12 +38,12 @@ func TestNewAndFromChanAreEquivalent(t *testing.T) {
 	tests := []struct {
 		name   string
 		fail   error
-		reply  generators.Reply
+		reply  driver.Reply
 		cancel bool
 	}{
 		{name: "result", reply: valueReply(`"ada"`)},
 		{name: "error", reply: valueReply(`"ada"`), fail: errors.New("no disk")},
-		{name: "refused", reply: generators.Reply{Err: errors.New("declined")}},
+		{name: "refused", reply: driver.Reply{Err: errors.New("declined")}},
 		{name: "stopped", cancel: true},
 	}
 	for _, tt := range tests {
@@ -68,26 +71,26 @@ func TestNewAndFromChanAreEquivalent(t *testing.T) {
 }
 
 // transcript returns what a driver sees of a run.
-func transcript(t *testing.T, p *generators.Photon, reply generators.Reply, cancel bool) []string {
+func transcript(t *testing.T, p *generators.Photon, reply driver.Reply, cancel bool) []string {
 	t.Helper()
 	ctx, stop := context.WithCancel(t.Context())
 	defer stop()
 	var lines []string
-	for e, err := range p.Run(ctx, json.RawMessage(`{"env":"prod","count":3}`)) {
+	for e, err := range driver.Prepare(ctx, p, json.RawMessage(`{"env":"prod","count":3}`)).All {
 		if err != nil {
 			lines = append(lines, "error: "+err.Error())
 			continue
 		}
-		c, ok := e.(*generators.Call)
+		c, ok := driver.CallOf(e)
 		switch {
 		case !ok:
-			kind, data, err := generators.Encode(e)
+			kind, data, err := driver.Encode(e.(generators.Event))
 			if err != nil {
 				t.Fatal(err)
 			}
 			lines = append(lines, kind+" "+string(data))
 			continue
-		case c.Kind == generators.StepKind:
+		case c.Kind == driver.StepKind:
 		case cancel:
 			stop()
 		default:
@@ -131,7 +134,7 @@ func TestArgumentsAndResults(t *testing.T) {
 	}
 	for _, tt := range tests {
 		pairs := 0
-		for e, err := range p.Run(t.Context(), json.RawMessage(tt.args)) {
+		for e, err := range driver.Prepare(t.Context(), p, json.RawMessage(tt.args)).All {
 			pairs++
 			switch {
 			case err != nil && (tt.err == "" || !strings.Contains(err.Error(), tt.err)):
@@ -173,7 +176,7 @@ func TestRunsAreIndependent(t *testing.T) {
 	for i := range 50 {
 		go func() {
 			n, _ := json.Marshal(i)
-			_, result, err := drive(t.Context(), p, func(c *generators.Call) generators.Reply { return valueReply(string(n)) })
+			_, result, err := drive(t.Context(), p, func(c *driver.Call) driver.Reply { return valueReply(string(n)) })
 			if err != nil || result != `"`+string(n)+`"` {
 				result = "wrong: " + result
 			}
@@ -184,5 +187,31 @@ func TestRunsAreIndependent(t *testing.T) {
 		if r := <-done; strings.HasPrefix(r, "wrong") {
 			t.Error(r)
 		}
+	}
+}
+
+// Without Beam, a photon's steps run, its sleeps end, and nobody can be asked.
+func TestRunWithoutBeam(t *testing.T) {
+	p := photon(func(_ context.Context, yield generators.Yield) (int, error) {
+		n, err := generators.Step(yield, "step", func(context.Context) (int, error) { return 7, nil })
+		if err != nil {
+			return 0, err
+		}
+		if err := generators.Sleep(yield, "nap", time.Millisecond); err != nil {
+			return 0, err
+		}
+		if _, err := ask.Confirm(yield, "go", "Go?"); !errors.Is(err, ask.ErrUnsupported) {
+			t.Errorf("a question returned %v", err)
+		}
+		return n, nil
+	})
+	var last generators.Event
+	for e, err := range p.Run(t.Context(), json.RawMessage(`{}`)) {
+		if last = e; err != nil {
+			t.Fatal(err)
+		}
+	}
+	if r, ok := last.(*generators.Result); !ok || string(r.Value) != "7" {
+		t.Errorf("the run ended with %v", last)
 	}
 }

@@ -1,9 +1,10 @@
 package generators
 
-import "time"
+import (
+	"time"
 
-// SleepKind is the kind of the calls that [Sleep] and [SleepUntil] yield.
-const SleepKind = "sleep"
+	"github.com/photon-beam/beam/internal/call"
+)
 
 // Sleep waits for a duration, beginning now; see [SleepUntil].
 func Sleep(yield Yield, key string, d time.Duration) error {
@@ -18,8 +19,8 @@ func Sleep(yield Yield, key string, d time.Duration) error {
 //
 // The error is the reason why the run ended, or [ErrSuspended].
 func SleepUntil(yield Yield, key string, t time.Time) error {
-	c := NewCall(SleepKind, key, nil)
+	c := call.New(call.SleepKind, key, nil)
 	c.Until = t
-	yield(c)
+	yield((*callEvent)(c))
 	return c.Wait().Err
 }

@@ -6,8 +6,10 @@ import (
 	"crypto/rand"
 	"encoding/json"
 	"fmt"
-	"github.com/photon-beam/beam/internal/recordedvalue"
 	"time"
+
+	"github.com/photon-beam/beam/internal/call"
+	"github.com/photon-beam/beam/internal/recordedvalue"
 )
 
 // A StepError is the recorded error of a step. A step returns the same error when it
@@ -47,8 +49,8 @@ func Retries(n int, wait time.Duration) StepOption {
 // inside a step ends the run with an error when it is yielded.
 func Step[T any](yield Yield, key string, fn func(context.Context) (T, error), opts ...StepOption) (T, error) {
 	var zero T
-	c := NewCall(StepKind, key, nil)
-	if !yield(c) {
+	c := call.New(call.StepKind, key, nil)
+	if !yield((*callEvent)(c)) {
 		return zero, stopCause(c.Context())
 	}
 	if r, ok := c.Settled(); ok {
@@ -60,9 +62,9 @@ func Step[T any](yield Yield, key string, fn func(context.Context) (T, error), o
 	}
 	var value T
 	var err error
-	c.run.beginStep(c.Key)
+	runOf(c).beginStep(c.Key)
 	callStepFunction(func() { value, err = runWithRetries(c, yield, fn, o) })
-	c.run.endStep(c.Key)
+	runOf(c).endStep(c.Key)
 	if c.Context().Err() != nil {
 		return zero, stopCause(c.Context())
 	}
@@ -73,12 +75,12 @@ func Step[T any](yield Yield, key string, fn func(context.Context) (T, error), o
 		}
 	}
 	if err != nil {
-		record.Error = cmp.Or(truncateText(err.Error()), "the step failed") // empty is success, in the log
+		record.Error = cmp.Or(call.TruncateText(err.Error()), "the step failed") // empty is success, in the log
 	}
 	if !yield(record) {
 		return zero, stopCause(c.Context())
 	}
-	r := Reply{Value: record.Value}
+	r := call.Reply{Value: record.Value}
 	if err != nil {
 		r.Err = &StepError{c.Key, record.Error}
 	}
@@ -88,29 +90,29 @@ func Step[T any](yield Yield, key string, fn func(context.Context) (T, error), o
 // maxRetryWait is the maximum delay between [Retries].
 const maxRetryWait = 24 * time.Hour
 
-func runWithRetries[T any](c *Call, yield Yield, fn func(context.Context) (T, error), o stepOptions) (T, error) {
+func runWithRetries[T any](c *call.Call, yield Yield, fn func(context.Context) (T, error), o stepOptions) (T, error) {
 	wait := o.wait
-	ctx := c.stepContext()
+	ctx := stepContext(c)
 	for try := 0; ; try++ {
 		value, err := fn(ctx)
 		if err == nil || try >= o.retries {
 			return value, err
 		}
-		yield(c) // the try is over
+		yield((*callEvent)(c)) // the try is over
 		yield(Log(Warning, fmt.Sprintf("step %s failed, try %d of %d: %v", c.Key, try+1, o.retries+1, err)))
 		select {
 		case <-time.After(wait):
 		case <-c.Context().Done():
 			return value, err
 		}
-		yield(c) // the next one begins
+		yield((*callEvent)(c)) // the next one begins
 		if wait < maxRetryWait {
 			wait = min(2*wait, maxRetryWait)
 		}
 	}
 }
 
-func decodeStepValue[T any](key string, r Reply) (T, error) {
+func decodeStepValue[T any](key string, r call.Reply) (T, error) {
 	var value T
 	if r.Err != nil {
 		return value, r.Err
@@ -133,20 +135,20 @@ func IdempotencyKey(ctx context.Context) string {
 	return key
 }
 
-// SetID sets the ID that the idempotency keys of the run's steps begin with. Call it
-// before [Run.All]. The default is a random ID.
-func (r *Run) SetID(id string) { r.id = id }
+// SetID implements [call.Run].
+func (r *run) SetID(id string) { r.id = id }
 
 // stepContext returns the context for the function of a step.
-func (c *Call) stepContext() context.Context {
-	if c.run == nil {
-		return cancelledContext
+func stepContext(c *call.Call) context.Context {
+	r := runOf(c)
+	if r == nil {
+		return c.Context()
 	}
-	c.run.mu.Lock()
-	if c.run.id == "" {
-		c.run.id = rand.Text()
+	r.mu.Lock()
+	if r.id == "" {
+		r.id = rand.Text()
 	}
-	id := c.run.id
-	c.run.mu.Unlock()
-	return context.WithValue(c.run.ctx, idempotencyKey{}, id+"/"+c.Key)
+	id := r.id
+	r.mu.Unlock()
+	return context.WithValue(r.ctx, idempotencyKey{}, id+"/"+c.Key)
 }

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/driver"
 )
 
 // A release has fields that JSON keeps, changes and omits.
@@ -47,9 +48,9 @@ func TestStepIsRecordedAndReplayed(t *testing.T) {
 					got, err = generators.Step(yield, "deploy", func(ctx context.Context) (release, error) { ran++; return tt.step(ctx) })
 					return 0, nil
 				})
-				for e := range p.Run(t.Context(), json.RawMessage("{}")) {
+				for e := range driver.Prepare(t.Context(), p, json.RawMessage("{}")).All {
 					switch e := e.(type) {
-					case *generators.Call:
+					case *driver.Call:
 						if record != nil {
 							e.Settle(replyFromRecord(record))
 						}
@@ -79,8 +80,8 @@ func TestStepIsRecordedAndReplayed(t *testing.T) {
 }
 
 // replyFromRecord returns the reply with which an engine replays a step.
-func replyFromRecord(s *generators.Stepped) generators.Reply {
-	r := generators.Reply{Value: s.Value}
+func replyFromRecord(s *generators.Stepped) driver.Reply {
+	r := driver.Reply{Value: s.Value}
 	if s.Error != "" {
 		r.Err = &generators.StepError{Key: s.Key, Message: s.Error}
 	}
@@ -91,8 +92,8 @@ func TestStepOfChangedType(t *testing.T) {
 	p := photon(func(_ context.Context, yield generators.Yield) (int, error) {
 		return generators.Step(yield, "n", func(context.Context) (int, error) { return 1, nil })
 	})
-	for e, err := range p.Run(t.Context(), json.RawMessage("{}")) {
-		if c, ok := e.(*generators.Call); ok {
+	for e, err := range driver.Prepare(t.Context(), p, json.RawMessage("{}")).All {
+		if c, ok := driver.CallOf(e); ok {
 			c.Settle(valueReply(`"a text"`))
 		} else if err == nil || !strings.Contains(err.Error(), "the recorded value of step n") {
 			t.Errorf("got %v, %v", e, err)

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/driver"
 )
 
 // Leaving the loop makes yield return false, ends the context, and waits until the
@@ -33,7 +34,7 @@ func TestBreakStopsTheGenerator(t *testing.T) {
 			return 1, nil
 		})
 		start := time.Now()
-		for e, err := range p.Run(t.Context(), json.RawMessage("{}")) {
+		for e, err := range driver.Prepare(t.Context(), p, json.RawMessage("{}")).All {
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -142,7 +143,7 @@ func TestYieldAfterTheEnd(t *testing.T) {
 				}
 				return 1, nil
 			})
-			for e := range p.Run(t.Context(), json.RawMessage("{}")) {
+			for e := range driver.Prepare(t.Context(), p, json.RawMessage("{}")).All {
 				if _, ok := e.(*generators.StatusEvent); ok && how == "left" {
 					break
 				}

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/registry"
 )
 
 func TestTaskSupportIsValidated(t *testing.T) {
@@ -13,11 +14,11 @@ func TestTaskSupportIsValidated(t *testing.T) {
 		return generators.New("p", func(context.Context, struct{}, generators.Yield) (string, error) { return "", nil }, &generators.Options{Task: task})
 	}
 	for _, task := range []generators.TaskSupport{"", generators.TaskPreferred, generators.TaskAfterAsking, generators.TaskRequired, generators.TaskForbidden} {
-		if _, err := generators.NewRegistry(photon(task)); err != nil {
+		if _, err := registry.NewRegistry(photon(task)); err != nil {
 			t.Errorf("%q is rejected: %v", task, err)
 		}
 	}
-	_, err := generators.NewRegistry(photon("always"))
+	_, err := registry.NewRegistry(photon("always"))
 	if err == nil || !strings.Contains(err.Error(), `Options.Task is "always"`) {
 		t.Errorf(`"always": %v`, err)
 	}

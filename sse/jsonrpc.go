@@ -6,8 +6,8 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 
-	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/askdata"
 	"github.com/photon-beam/beam/internal/mcp/message"
 	"github.com/photon-beam/beam/internal/runlog"
 )
@@ -26,7 +26,7 @@ type JSONRPCRun struct {
 	Source message.Source
 	// Excludes returns who may answer a question if the reader may not, and otherwise "".
 	// Nil means that the reader may answer all.
-	Excludes func(*ask.Question) string
+	Excludes func(*askdata.Question) string
 }
 
 // A JSONRPCRenderer renders a run as MCP messages: one JSON-RPC 2.0 message for each
@@ -37,7 +37,7 @@ type JSONRPCRenderer struct {
 	after      uint64
 	translator message.Translator
 	state      message.State
-	excludes   func(*ask.Question) string
+	excludes   func(*askdata.Question) string
 	excluded   map[uint64]bool // the ordinals of questions that the reader may not answer
 	samples    map[uint64]*sentSample
 }
@@ -63,7 +63,7 @@ func NewJSONRPCRenderer(ctx context.Context, run JSONRPCRun, after uint64) *JSON
 		run.Photon = message.PlaceholderPhoton(run.PhotonName)
 	}
 	if run.Excludes == nil {
-		run.Excludes = func(*ask.Question) string { return "" }
+		run.Excludes = func(*askdata.Question) string { return "" }
 	}
 	return &JSONRPCRenderer{ctx: ctx, after: after, excludes: run.Excludes, excluded: map[uint64]bool{}, samples: map[uint64]*sentSample{}, translator: message.Translator{
 		Client: allCapabilities, Photon: run.Photon, RunID: run.ID,

@@ -4,6 +4,8 @@ import (
 	"testing"
 
 	"github.com/photon-beam/beam/ask"
+	"github.com/photon-beam/beam/internal/askdata"
+	"github.com/photon-beam/beam/internal/asking"
 	"github.com/photon-beam/beam/internal/runlog"
 	"github.com/photon-beam/beam/sse"
 )
@@ -16,11 +18,11 @@ func TestRenderAsked(t *testing.T) {
 		entry runlog.Entry
 		want  string
 	}{
-		{"a model", runlog.NewEntry(runlog.KindAsked, runlog.Asked{Key: "k", Question: &ask.Question{Kind: ask.KindSample, Message: "m", Sample: sample}}),
+		{"a model", runlog.NewEntry(runlog.KindAsked, runlog.Asked{Key: "k", Question: &askdata.Question{Kind: askdata.KindSample, Message: "m", Sample: asking.NewSample(sample)}}),
 			`{"jsonrpc":"2.0","id":"a.1","method":"sampling/createMessage","params":{"messages":[{"role":"user","content":{"text":"Hi","type":"text"}}],"maxTokens":9,"_meta":{"beam/kind":"sample","beam/key":"k","beam/run":"a"}}}`},
-		{"roots", runlog.NewEntry(runlog.KindAsked, runlog.Asked{Key: "k", Question: &ask.Question{Kind: ask.KindRoots, Message: "m"}}),
+		{"roots", runlog.NewEntry(runlog.KindAsked, runlog.Asked{Key: "k", Question: &askdata.Question{Kind: askdata.KindRoots, Message: "m"}}),
 			`{"jsonrpc":"2.0","id":"a.1","method":"roots/list","params":{"_meta":{"beam/kind":"roots","beam/key":"k","beam/run":"a"}}}`},
-		{"an address, until they are done", runlog.NewEntry(runlog.KindAsked, runlog.Asked{Key: "k", Question: &ask.Question{Kind: ask.KindURL, Message: "m", URL: "https://example.com", UntilDone: true}}),
+		{"an address, until they are done", runlog.NewEntry(runlog.KindAsked, runlog.Asked{Key: "k", Question: &askdata.Question{Kind: askdata.KindURL, Message: "m", URL: "https://example.com", UntilDone: true}}),
 			`{"jsonrpc":"2.0","id":"a.1","method":"elicitation/create","params":{"mode":"url","message":"m","elicitationId":"a.1","url":"http://b/asks/a.1","_meta":{"beam/kind":"url","beam/key":"k","beam/run":"a"}}}`},
 		{"a withdrawal", runlog.NewEntry(runlog.KindWithdrawn, runlog.Withdrawn{AskSeq: 7, Reason: runlog.Unsupported, Error: "no forms"}),
 			`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"a.7","reason":"withdrawn (unsupported): no forms"}}`},

@@ -9,8 +9,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/askdata"
+	"github.com/photon-beam/beam/internal/driver"
 	"github.com/photon-beam/beam/internal/runlog"
 	"github.com/photon-beam/beam/sse"
 )
@@ -77,7 +78,7 @@ func transcriptEntries(t *testing.T) []runlog.Entry {
 	t.Helper()
 	var entries []runlog.Entry
 	event := func(e generators.Event) {
-		kind, data, err := generators.Encode(e)
+		kind, data, err := driver.Encode(e)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -99,20 +100,20 @@ func transcriptEntries(t *testing.T) []runlog.Entry {
 	event(generators.Chunk("streamed\ntext"))
 	event(generators.Toast(generators.Info, "saved"))
 	event(generators.Markdown("Report", "# Hi"))
-	questions := []*ask.Question{
-		{Kind: ask.KindText, Message: "Name?", Fields: ask.Fields{{Name: "name", Type: "string", Required: true, MinLength: 2, Pattern: "^[A-Z]", PatternHint: "must begin with a capital"}}},
-		{Kind: ask.KindSecret, Message: "Key?", Fields: ask.Fields{{Name: "key", Type: "string", Format: ask.FormatSecret, Required: true}}},
-		{Kind: ask.KindFile, Message: "File?", File: &ask.FileRules{MaxSize: 10, Min: 1, Max: 1}},
-		{Kind: ask.KindURL, Message: "Open this", URL: "https://example.com/consent"},
+	questions := []*askdata.Question{
+		{Kind: askdata.KindText, Message: "Name?", Fields: askdata.Fields{{Name: "name", Type: "string", Required: true, MinLength: 2, Pattern: "^[A-Z]", PatternHint: "must begin with a capital"}}},
+		{Kind: askdata.KindSecret, Message: "Key?", Fields: askdata.Fields{{Name: "key", Type: "string", Format: askdata.FormatSecret, Required: true}}},
+		{Kind: askdata.KindFile, Message: "File?", File: &askdata.FileRules{MaxSize: 10, Min: 1, Max: 1}},
+		{Kind: askdata.KindURL, Message: "Open this", URL: "https://example.com/consent"},
 	}
 	deadline := time.Date(2026, 12, 31, 0, 0, 0, 0, time.UTC)
-	answer := ask.Answer{Action: ask.Accept, Content: []byte(`{"name":"Ada"}`)}
+	answer := askdata.Answer{Action: askdata.Accept, Content: []byte(`{"name":"Ada"}`)}
 	seq := record(runlog.KindAsked, runlog.Asked{Key: "name", Question: questions[0], Deadline: deadline})
 	record(runlog.KindAnswered, runlog.Answered{AskSeq: seq, Answer: answer, Surface: "browser"})
 	seq = record(runlog.KindAsked, runlog.Asked{Key: "key", Question: questions[1]})
-	record(runlog.KindAnswered, runlog.Answered{AskSeq: seq, Answer: ask.Answer{Action: ask.Accept}, Sealed: []byte("sealed"), Surface: "browser"})
+	record(runlog.KindAnswered, runlog.Answered{AskSeq: seq, Answer: askdata.Answer{Action: askdata.Accept}, Sealed: []byte("sealed"), Surface: "browser"})
 	seq = record(runlog.KindAsked, runlog.Asked{Key: "file", Question: questions[2]})
-	record(runlog.KindAnswered, runlog.Answered{AskSeq: seq, Answer: ask.Answer{Action: ask.Decline}, Surface: "http"})
+	record(runlog.KindAnswered, runlog.Answered{AskSeq: seq, Answer: askdata.Answer{Action: askdata.Decline}, Surface: "http"})
 	record(runlog.KindStepped, runlog.Stepped{Key: "step", Value: []byte("1")})
 	seq = record(runlog.KindAsked, runlog.Asked{Key: "url", Question: questions[3]})
 	record(runlog.KindWithdrawn, runlog.Withdrawn{AskSeq: seq, Reason: runlog.Expired})

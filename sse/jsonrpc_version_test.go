@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/photon-beam/beam/ask"
+	"github.com/photon-beam/beam/internal/askdata"
+	"github.com/photon-beam/beam/internal/asking"
 	"github.com/photon-beam/beam/internal/runlog"
 	"github.com/photon-beam/beam/sse"
 )
@@ -15,7 +17,7 @@ func TestReadersGetTheVersionApprovedLast(t *testing.T) {
 	request := func(text string) *ask.SampleRequest {
 		return &ask.SampleRequest{Messages: []ask.SampleMessage{ask.FromUser(ask.TextBlock(text))}, MaxTokens: 9}
 	}
-	asked := runlog.NewEntry(runlog.KindAsked, runlog.Asked{Key: "k", Question: &ask.Question{Kind: ask.KindSample, Message: "m", Sample: request("4711")}})
+	asked := runlog.NewEntry(runlog.KindAsked, runlog.Asked{Key: "k", Question: &askdata.Question{Kind: askdata.KindSample, Message: "m", Sample: asking.NewSample(request("4711"))}})
 	approved := runlog.NewEntry(runlog.KindSampling, runlog.Sampling{AskSeq: 1, Call: 1, Approved: &runlog.Approval{Model: "m", Request: request("the plan")}})
 	asked.Seq, approved.Seq = 1, 2
 	var latest *ask.SampleRequest

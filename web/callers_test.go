@@ -13,6 +13,7 @@ import (
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/generators/shipped"
 	"github.com/photon-beam/beam/internal/engine"
+	"github.com/photon-beam/beam/internal/registry"
 	"github.com/photon-beam/beam/internal/runlog"
 	"github.com/photon-beam/beam/internal/runlog/blob"
 	"github.com/photon-beam/beam/web"
@@ -20,14 +21,14 @@ import (
 )
 
 // newCallerEngine returns an engine that several servers may use, one after the other.
-func newCallerEngine(t testing.TB, photons ...*generators.Photon) (*engine.Engine, *generators.Registry) {
+func newCallerEngine(t testing.TB, photons ...*generators.Photon) (*engine.Engine, *registry.Registry) {
 	t.Helper()
 	return newEngineWith(t, func(*engine.Options) {}, photons...)
 }
 
-func newEngineWith(t testing.TB, configure func(*engine.Options), photons ...*generators.Photon) (*engine.Engine, *generators.Registry) {
+func newEngineWith(t testing.TB, configure func(*engine.Options), photons ...*generators.Photon) (*engine.Engine, *registry.Registry) {
 	t.Helper()
-	registry, err := generators.NewRegistry(append(shipped.Photons(), photons...)...)
+	registry, err := registry.NewRegistry(append(shipped.Photons(), photons...)...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -51,7 +52,7 @@ func newEngineWith(t testing.TB, configure func(*engine.Options), photons ...*ge
 }
 
 // newCallerSite serves an engine's runs.
-func newCallerSite(t testing.TB, e *engine.Engine, photons *generators.Registry, c web.Config) *site {
+func newCallerSite(t testing.TB, e *engine.Engine, photons *registry.Registry, c web.Config) *site {
 	t.Helper()
 	s := newInProcessSite(t, e, photons, c)
 	s.Server, s.transport = httptest.NewServer(s.web), nil
@@ -64,7 +65,7 @@ func newCallerSite(t testing.TB, e *engine.Engine, photons *generators.Registry,
 
 // newInProcessSite serves an engine's runs without a network, so that in a bubble no time
 // passes but what the test waits.
-func newInProcessSite(t testing.TB, e *engine.Engine, photons *generators.Registry, c web.Config) *site {
+func newInProcessSite(t testing.TB, e *engine.Engine, photons *registry.Registry, c web.Config) *site {
 	t.Helper()
 	c.Engine, c.Photons = e, photons
 	if c.Keys.ID == "" {

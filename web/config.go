@@ -5,7 +5,6 @@ import (
 	"net/http"
 	"net/netip"
 
-	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/audit"
 	"github.com/photon-beam/beam/internal/budget"
 	"github.com/photon-beam/beam/internal/callers"
@@ -13,6 +12,7 @@ import (
 	"github.com/photon-beam/beam/internal/engine"
 	"github.com/photon-beam/beam/internal/links"
 	"github.com/photon-beam/beam/internal/oauth"
+	"github.com/photon-beam/beam/internal/registry"
 	"github.com/photon-beam/beam/internal/sampling"
 	"github.com/photon-beam/beam/internal/users"
 	"github.com/photon-beam/beam/web/identity"
@@ -23,7 +23,7 @@ import (
 // Config configures a server. Engine, Photons and Keys are required.
 type Config struct {
 	Engine  *engine.Engine
-	Photons *generators.Registry
+	Photons *registry.Registry
 	Keys    identity.Keys
 	// Hosts are the host names that requests may name besides those of the loopback
 	// interface. Ports are not compared.

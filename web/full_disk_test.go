@@ -10,6 +10,7 @@ import (
 
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/engine"
+	"github.com/photon-beam/beam/internal/registry"
 	"github.com/photon-beam/beam/internal/runlog"
 	"github.com/photon-beam/beam/web"
 	"github.com/photon-beam/beam/web/identity"
@@ -27,7 +28,7 @@ func (fullLog) Err() error { return fmt.Errorf("%w: /data has 9 KB left", runlog
 // TestAFullDiskSaysHowMuchIsLeftFree checks that the error explains why a disk with free
 // space counts as full, and what to do.
 func TestAFullDiskSaysHowMuchIsLeftFree(t *testing.T) {
-	registry, err := generators.NewRegistry(generators.New("none", func(context.Context, struct{}, generators.Yield) (string, error) { return "", nil }, nil))
+	registry, err := registry.NewRegistry(generators.New("none", func(context.Context, struct{}, generators.Yield) (string, error) { return "", nil }, nil))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,10 +12,11 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/generators/shipped"
+	"github.com/photon-beam/beam/internal/asking"
 	"github.com/photon-beam/beam/internal/engine"
+	"github.com/photon-beam/beam/internal/registry"
 	"github.com/photon-beam/beam/internal/runlog"
 	"github.com/photon-beam/beam/internal/runlog/blob"
 	"github.com/photon-beam/beam/web"
@@ -56,7 +57,7 @@ func newSiteWith(t testing.TB, configure func(*web.Config), photons ...*generato
 
 func newConfiguredSite(t testing.TB, runs runlog.Log, limits engine.Limits, configure func(*web.Config), photons ...*generators.Photon) *site {
 	t.Helper()
-	registry, err := generators.NewRegistry(append(shipped.Photons(), photons...)...)
+	registry, err := registry.NewRegistry(append(shipped.Photons(), photons...)...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -65,7 +66,7 @@ func newConfiguredSite(t testing.TB, runs runlog.Log, limits engine.Limits, conf
 	if err != nil {
 		t.Fatal(err)
 	}
-	engine := engine.New(engine.Options{Photons: registry, Log: runs, Blobs: blobs, Ephemeral: true, Policy: ask.Policy{OpenPerRun: 10}, Limits: limits})
+	engine := engine.New(engine.Options{Photons: registry, Log: runs, Blobs: blobs, Ephemeral: true, Policy: asking.Policy{OpenPerRun: 10}, Limits: limits})
 	config := web.Config{Engine: engine, Photons: registry, Keys: identity.NewKeys(), Hosts: []string{"beam.test"}, SignInCommand: "beam open"}
 	configure(&config)
 	server, err := web.New(config)

@@ -6,9 +6,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/engine"
 	"github.com/photon-beam/beam/internal/metrics"
+	"github.com/photon-beam/beam/internal/registry"
 	"github.com/photon-beam/beam/web"
 	"github.com/photon-beam/beam/web/identity"
 )
@@ -16,7 +16,7 @@ import (
 // newMetricsSite returns a playground with metrics and an optional token.
 func newMetricsSite(t *testing.T, token string) *browserSession {
 	t.Helper()
-	registry, err := generators.NewRegistry()
+	registry, err := registry.NewRegistry()
 	if err != nil {
 		t.Fatal(err)
 	}

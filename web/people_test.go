@@ -15,11 +15,11 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/audit"
 	"github.com/photon-beam/beam/internal/callers"
 	"github.com/photon-beam/beam/internal/engine"
 	"github.com/photon-beam/beam/internal/programtest"
+	"github.com/photon-beam/beam/internal/registry"
 	"github.com/photon-beam/beam/internal/smallstate"
 	"github.com/photon-beam/beam/internal/users"
 	"github.com/photon-beam/beam/web"
@@ -30,7 +30,7 @@ import (
 // A team is a site whose people sign in with tokens of their own.
 type team struct {
 	*site
-	photons *generators.Registry
+	photons *registry.Registry
 	file    string
 	tokens  map[string]string
 	audit   string
@@ -42,7 +42,7 @@ func newTeam(t testing.TB, keys identity.Keys, token string) *team {
 }
 
 // newTeamAt is [newTeam] with a function that makes the site.
-func newTeamAt(t testing.TB, newSite func(testing.TB, *engine.Engine, *generators.Registry, web.Config) *site, keys identity.Keys, token string, proxies ...netip.Prefix) *team {
+func newTeamAt(t testing.TB, newSite func(testing.TB, *engine.Engine, *registry.Registry, web.Config) *site, keys identity.Keys, token string, proxies ...netip.Prefix) *team {
 	t.Helper()
 	dir := t.TempDir()
 	m := &team{file: filepath.Join(dir, "users.json"), tokens: make(map[string]string), audit: filepath.Join(dir, "audit.jsonl")}

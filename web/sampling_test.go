@@ -15,10 +15,11 @@ import (
 	"testing"
 
 	"github.com/photon-beam/beam/ask"
-	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/generators/shipped"
+	"github.com/photon-beam/beam/internal/asking"
 	"github.com/photon-beam/beam/internal/engine"
 	"github.com/photon-beam/beam/internal/llm/llmtest"
+	"github.com/photon-beam/beam/internal/registry"
 	"github.com/photon-beam/beam/internal/runlog"
 	"github.com/photon-beam/beam/internal/runlog/blob"
 	"github.com/photon-beam/beam/internal/sampling"
@@ -32,7 +33,7 @@ import (
 func newModelSite(t *testing.T, handle func(*llmtest.Call)) (*site, *llmtest.Server) {
 	t.Helper()
 	server := llmtest.New(t, handle)
-	registry, err := generators.NewRegistry(append(shipped.Photons(), nonFormPhotons...)...)
+	registry, err := registry.NewRegistry(append(shipped.Photons(), nonFormPhotons...)...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -40,7 +41,7 @@ func newModelSite(t *testing.T, handle func(*llmtest.Call)) (*site, *llmtest.Ser
 	if err != nil {
 		t.Fatal(err)
 	}
-	e := engine.New(engine.Options{Photons: registry, Log: runlog.NewMemory(), Blobs: blobs, Ephemeral: true, Policy: ask.Policy{OpenPerRun: 10}})
+	e := engine.New(engine.Options{Photons: registry, Log: runlog.NewMemory(), Blobs: blobs, Ephemeral: true, Policy: asking.Policy{OpenPerRun: 10}})
 	models := sampling.New(sampling.Config{Engine: e, State: smallstate.NewMemory(), Models: server.Models(`"name":"small","model":"small-1"`, `"name":"large"`)})
 	pages, err := web.New(web.Config{Engine: e, Photons: registry, Keys: identity.NewKeys(), Sampling: models})
 	if err != nil {

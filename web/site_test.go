@@ -7,11 +7,12 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/generators/shipped"
+	"github.com/photon-beam/beam/internal/asking"
 	"github.com/photon-beam/beam/internal/engine"
 	"github.com/photon-beam/beam/internal/links"
+	"github.com/photon-beam/beam/internal/registry"
 	"github.com/photon-beam/beam/internal/runlog"
 	"github.com/photon-beam/beam/web"
 	"github.com/photon-beam/beam/web/identity"
@@ -27,11 +28,11 @@ func newSiteAt(t *testing.T, token, url string) *site {
 	if err != nil {
 		t.Fatal(err)
 	}
-	registry, err := generators.NewRegistry(shipped.Photons()...)
+	registry, err := registry.NewRegistry(shipped.Photons()...)
 	if err != nil {
 		t.Fatal(err)
 	}
-	e := engine.New(engine.Options{Photons: registry, Log: runlog.NewMemory(), Ephemeral: true, Policy: ask.Policy{OpenPerRun: 10}})
+	e := engine.New(engine.Options{Photons: registry, Log: runlog.NewMemory(), Ephemeral: true, Policy: asking.Policy{OpenPerRun: 10}})
 	server, err := web.New(web.Config{Engine: e, Photons: registry, Keys: identity.NewKeys(), Token: token, Site: at})
 	if err != nil {
 		t.Fatal(err)

@@ -9,8 +9,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/askdata"
+	"github.com/photon-beam/beam/internal/driver"
 	"github.com/photon-beam/beam/internal/engine"
 	"github.com/photon-beam/beam/internal/llm/llmtest"
 	"github.com/photon-beam/beam/internal/runlog"
@@ -57,13 +58,13 @@ func TestTerminalClient(t *testing.T) {
 			if open, err := remote.Ask(ctx, askID); err != nil || len(open.Question.Evidence) == 0 || len(open.Question.Evidence[0].Body) == 0 {
 				t.Errorf("%v: the question has no evidence", err)
 			}
-			if err := remote.Answer(ctx, askID, runs.Answer{Action: ask.Accept, Content: []byte(`{"no":1}`)}); !errors.As(err, &invalid) {
+			if err := remote.Answer(ctx, askID, runs.Answer{Action: askdata.Accept, Content: []byte(`{"no":1}`)}); !errors.As(err, &invalid) {
 				t.Errorf("an invalid answer: %v", err)
 			}
-			if err := remote.Answer(ctx, askID, runs.Answer{Action: ask.Decline, Rendered: runlog.RenderedFull}); err != nil {
+			if err := remote.Answer(ctx, askID, runs.Answer{Action: askdata.Decline, Rendered: runlog.RenderedFull}); err != nil {
 				t.Error(err)
 			}
-			if err := remote.Answer(ctx, askID, runs.Answer{Action: ask.Decline}); !errors.Is(err, engine.ErrSettled) {
+			if err := remote.Answer(ctx, askID, runs.Answer{Action: askdata.Decline}); !errors.Is(err, engine.ErrSettled) {
 				t.Errorf("a second answer: %v", err)
 			}
 		}
@@ -90,8 +91,8 @@ func TestTerminalClientSendsFilesAndSecrets(t *testing.T) {
 		t.Fatal(err)
 	}
 	for kind, answer := range map[string]runs.Answer{
-		"file":   {Action: ask.Accept, Files: []string{path}},
-		"secret": {Action: ask.Accept, Content: json.RawMessage(`{"secret":"hunter2hunter2"}`)},
+		"file":   {Action: askdata.Accept, Files: []string{path}},
+		"secret": {Action: askdata.Accept, Content: json.RawMessage(`{"secret":"hunter2hunter2"}`)},
 	} {
 		id, err := remote.Start(t.Context(), "kitchen_sink", []byte(`{"ask":"`+kind+`"}`))
 		if err != nil {
@@ -105,7 +106,7 @@ func TestTerminalClientSendsFilesAndSecrets(t *testing.T) {
 				if e.Kind == runlog.KindAsked {
 					askID := runlog.AskID(id, e.Seq)
 					var invalid *generators.InvalidError
-					if err := remote.Answer(t.Context(), askID, runs.Answer{Action: ask.Accept, Files: []string{path + ".none"}}); !errors.As(err, &invalid) {
+					if err := remote.Answer(t.Context(), askID, runs.Answer{Action: askdata.Accept, Files: []string{path + ".none"}}); !errors.As(err, &invalid) {
 						t.Errorf("%s: a file that can't be read: %v", kind, err)
 					}
 					if err := remote.Answer(t.Context(), askID, answer); err != nil {
@@ -139,7 +140,7 @@ func TestTerminalClientApproves(t *testing.T) {
 		t.Errorf("an older version: %v", err)
 	}
 	var invalid *generators.InvalidError
-	if err := remote.Approve(t.Context(), q.ID, sampling.Decision{}); !errors.As(err, &invalid) || invalid.Fields[0].Field() != "call" {
+	if err := remote.Approve(t.Context(), q.ID, sampling.Decision{}); !errors.As(err, &invalid) || driver.FieldOf(invalid.Fields[0]) != "call" {
 		t.Errorf("no version: %v", err)
 	}
 	if n := len(server.Requests()); n != 1 {

@@ -16,8 +16,10 @@ import (
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/generators/shipped"
+	"github.com/photon-beam/beam/internal/asking"
 	"github.com/photon-beam/beam/internal/budget"
 	"github.com/photon-beam/beam/internal/engine"
+	"github.com/photon-beam/beam/internal/registry"
 	"github.com/photon-beam/beam/internal/runlog"
 	"github.com/photon-beam/beam/internal/runlog/blob"
 	"github.com/photon-beam/beam/web"
@@ -40,7 +42,7 @@ type testServer struct {
 // newTestServer serves on a listener; dial connects to it.
 func newTestServer(t testing.TB, l net.Listener, dial func() (net.Conn, error)) *testServer {
 	t.Helper()
-	registry, err := generators.NewRegistry(append(shipped.Photons(), chattyPhoton, largeArtifactPhoton)...)
+	registry, err := registry.NewRegistry(append(shipped.Photons(), chattyPhoton, largeArtifactPhoton)...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -49,7 +51,7 @@ func newTestServer(t testing.TB, l net.Listener, dial func() (net.Conn, error)) 
 	if err != nil {
 		t.Fatal(err)
 	}
-	engine := engine.New(engine.Options{Photons: registry, Log: runlog.NewMemory(), Blobs: blobs, Ephemeral: true, Policy: ask.Policy{OpenPerRun: 10}})
+	engine := engine.New(engine.Options{Photons: registry, Log: runlog.NewMemory(), Blobs: blobs, Ephemeral: true, Policy: asking.Policy{OpenPerRun: 10}})
 	if err := engine.Recover(t.Context()); err != nil {
 		t.Fatal(err)
 	}

@@ -17,6 +17,7 @@ import (
 
 	"github.com/photon-beam/beam"
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/driver"
 )
 
 // The tests start this binary again as the program. If killedFile is set, the program
@@ -50,12 +51,11 @@ func TestMain(m *testing.M) {
 func killingYield(yield generators.Yield) generators.Yield {
 	return func(e generators.Event) bool {
 		var call string
-		switch e := e.(type) {
-		case *generators.Call:
-			call = "call " + e.Key
-		case *generators.Stepped:
-			call = "outcome of " + e.Key
-		default:
+		if c, ok := driver.CallOf(e); ok {
+			call = "call " + c.Key
+		} else if s, ok := e.(*generators.Stepped); ok {
+			call = "outcome of " + s.Key
+		} else {
 			return yield(e)
 		}
 		killOnce("before " + call)

@@ -23,6 +23,8 @@ import (
 	"github.com/photon-beam/beam/generators/shipped/preferences"
 	"github.com/photon-beam/beam/generators/shipped/summarize"
 	"github.com/photon-beam/beam/generators/shipped/wizard"
+	"github.com/photon-beam/beam/internal/askdata"
+	"github.com/photon-beam/beam/internal/asking"
 	"github.com/photon-beam/beam/internal/form"
 )
 
@@ -69,12 +71,19 @@ func TestContracts(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, c := range conversations() {
-		o := beamtest.RunContext(generators.WithRoot(t.Context(), folder), t, c.photon, c.args, c.script)
+		o := beamtest.RunContext(beamtest.WithRoot(t.Context(), folder), t, c.photon, c.args, c.script)
 		if o.Err != nil {
 			t.Errorf("%s: %v", c.photon.Name(), o.Err)
 		}
 		for _, key := range slices.Sorted(maps.Keys(o.Questions)) {
-			q := o.Questions[key]
+			raw, err := json.Marshal(o.Questions[key])
+			if err != nil {
+				t.Fatal(err)
+			}
+			q := new(askdata.Question)
+			if err := json.Unmarshal(raw, q); err != nil {
+				t.Fatal(err)
+			}
 			if len(q.Fields) > 0 {
 				compareGolden(t, found, c.photon.Name(), key, form.RequestedSchemaOf(q))
 			}
@@ -82,7 +91,7 @@ func TestContracts(t *testing.T) {
 				compareGolden(t, found, c.photon.Name(), key+"-file", q.File)
 			}
 			if q.Sample != nil {
-				compareGolden(t, found, c.photon.Name(), key+"-request", q.Sample)
+				compareGolden(t, found, c.photon.Name(), key+"-request", asking.SampleOf(q))
 			}
 		}
 	}

@@ -4,8 +4,8 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/generators/shipped"
+	"github.com/photon-beam/beam/internal/registry"
 )
 
 // Clients rely on the names, and on which runs survive a restart.
@@ -28,7 +28,7 @@ func TestPhotons(t *testing.T) {
 	if len(names) != len(want) || !slices.IsSorted(names) {
 		t.Errorf("the photons are %v, want %d sorted by name", names, len(want))
 	}
-	if _, err := generators.NewRegistry(shipped.Photons()...); err != nil {
+	if _, err := registry.NewRegistry(shipped.Photons()...); err != nil {
 		t.Error(err)
 	}
 }

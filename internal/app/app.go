@@ -16,8 +16,9 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"go.opentelemetry.io/otel/trace"
 
-	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/askdata"
+	"github.com/photon-beam/beam/internal/asking"
 	"github.com/photon-beam/beam/internal/budget"
 	"github.com/photon-beam/beam/internal/callers"
 	"github.com/photon-beam/beam/internal/connect"
@@ -30,6 +31,7 @@ import (
 	"github.com/photon-beam/beam/internal/metrics"
 	"github.com/photon-beam/beam/internal/oauth"
 	"github.com/photon-beam/beam/internal/programdigest"
+	"github.com/photon-beam/beam/internal/registry"
 	"github.com/photon-beam/beam/internal/runs"
 	"github.com/photon-beam/beam/internal/sampling"
 	"github.com/photon-beam/beam/internal/store"
@@ -46,7 +48,7 @@ type Config struct {
 	Program string     // the name of the command, if it has the command open; empty for another program
 	Command string     // how a shell starts that command; empty for its name
 	Site    links.Site // where browsers reach the pages
-	Photons *generators.Registry
+	Photons *registry.Registry
 	Offers  func(name string) bool // which of Photons are listed and may be started; nil for all
 	Folder  *datafolder.Folder
 
@@ -89,7 +91,7 @@ type Config struct {
 
 // An App is a running Beam: the engine and its surfaces.
 type App struct {
-	photons   *generators.Registry
+	photons   *registry.Registry
 	folder    *datafolder.Folder
 	store     *datafolder.Store // nil until it is open
 	keys      identity.Keys
@@ -119,7 +121,7 @@ type App struct {
 
 // maxOpenAsks bounds how many questions can be open. Each costs some kilobytes
 // while it waits.
-var maxOpenAsks = ask.Policy{OpenPerRun: ask.MaxAtOnce, OpenPerOwner: 30_000}
+var maxOpenAsks = asking.Policy{OpenPerRun: askdata.MaxAtOnce, OpenPerOwner: 30_000}
 
 // New opens the store of c.Folder, recovers its runs and returns the app that
 // serves them. The error wraps [runlog.ErrCorrupt] if the store is damaged. The caller still

@@ -8,11 +8,11 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/callers"
 	"github.com/photon-beam/beam/internal/controlsocket"
 	"github.com/photon-beam/beam/internal/humanize"
 	"github.com/photon-beam/beam/internal/mcp/proxy"
+	"github.com/photon-beam/beam/internal/registry"
 )
 
 // A StdioRequest is the argument of [RequestStdio]. It describes the photons that
@@ -26,7 +26,7 @@ type StdioRequest struct {
 
 // NewStdioRequest returns the request of a process that has the given photons, or that
 // wants the only upstream, if that is not empty.
-func NewStdioRequest(photons *generators.Registry, only string) StdioRequest {
+func NewStdioRequest(photons *registry.Registry, only string) StdioRequest {
 	if only != "" {
 		return StdioRequest{Upstream: only}
 	}

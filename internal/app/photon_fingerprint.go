@@ -8,13 +8,13 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/registry"
 )
 
 // photonFingerprints returns a digest for each photon, by name, of the properties
 // that callers rely on: the input schema, the output schema, and whether runs are
 // durable. Two programs may have different photons with the same name.
-func photonFingerprints(photons *generators.Registry) map[string]string {
+func photonFingerprints(photons *registry.Registry) map[string]string {
 	prints := make(map[string]string)
 	for _, p := range photons.All() {
 		raw, err := json.Marshal([]any{p.Input(), p.Output(), p.Options().Durable})

@@ -5,8 +5,8 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/askdata"
 	"github.com/photon-beam/beam/internal/engine"
 	"github.com/photon-beam/beam/internal/runlog"
 	"github.com/photon-beam/beam/internal/upstream"
@@ -89,7 +89,7 @@ func (s *upstreamSupervisor) AskSettled(a engine.SupervisedAsk) {
 // was withdrawn.
 func outcomeOfAsk(settled string) policy.AskOutcome {
 	switch settled {
-	case string(ask.Accept), string(ask.Decline), string(ask.Cancel):
+	case string(askdata.Accept), string(askdata.Decline), string(askdata.Cancel):
 		return policy.AskOutcome(settled)
 	case string(runlog.Expired):
 		return policy.AskExpired

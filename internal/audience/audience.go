@@ -7,21 +7,21 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/askdata"
 	"github.com/photon-beam/beam/internal/callers"
 	"github.com/photon-beam/beam/internal/cleantext"
 )
 
 // An Audience says who may answer a question. It has the JSON of the members of
-// [ask.Question].
+// [askdata.Question].
 type Audience struct {
-	From      []ask.Who `json:"from,omitempty"`
-	NotCaller bool      `json:"notCaller,omitempty"`
+	From      []askdata.Who `json:"from,omitempty"`
+	NotCaller bool          `json:"notCaller,omitempty"`
 }
 
 // Of returns the audience of a question; nil if whoever may use the run may answer.
-func Of(q *ask.Question) *Audience {
+func Of(q *askdata.Question) *Audience {
 	a := Audience{q.From, q.NotCaller}
 	return a.OrNil()
 }
@@ -30,8 +30,8 @@ func Of(q *ask.Question) *Audience {
 // alone: if it asks for what is the person's own, a secret, a file or an account elsewhere,
 // and it is known who the owner is. Otherwise somebody could send an operator the address
 // of such a question, and would get what the operator enters (MCP, Elicitation, Phishing).
-func ReservesForOwner(q *ask.Question, by, owner generators.Caller) bool {
-	return Of(q) == nil && (q.OnPage() || q.Kind == ask.KindURL) && by.ID != owner.ID && callers.IsPerson(owner)
+func ReservesForOwner(q *askdata.Question, by, owner generators.Caller) bool {
+	return Of(q) == nil && (q.OnPage() || q.Kind == askdata.KindURL) && by.ID != owner.ID && callers.IsPerson(owner)
 }
 
 // OrNil returns nil for an audience that doesn't restrict who may answer.

@@ -26,6 +26,7 @@ import (
 	"github.com/photon-beam/beam/internal/connect"
 	"github.com/photon-beam/beam/internal/humanize"
 	"github.com/photon-beam/beam/internal/llm"
+	"github.com/photon-beam/beam/internal/registry"
 	"github.com/photon-beam/beam/internal/term"
 )
 
@@ -166,7 +167,7 @@ func recoverHelp(err *error) {
 
 // parse parses the command line.
 func (p *process) parse(args []string, photons []*generators.Photon) (_ *kong.Context, err error) {
-	p.Registry, err = generators.NewRegistry(photons...)
+	p.Registry, err = registry.NewRegistry(photons...)
 	if err != nil {
 		return nil, &command.UsageError{Err: err}
 	}

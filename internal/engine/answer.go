@@ -11,7 +11,9 @@ import (
 
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/askdata"
 	"github.com/photon-beam/beam/internal/audit"
+	"github.com/photon-beam/beam/internal/driver"
 	"github.com/photon-beam/beam/internal/engine/journal"
 	"github.com/photon-beam/beam/internal/runlog"
 	"github.com/photon-beam/beam/internal/runstate"
@@ -38,7 +40,7 @@ func (x questions) OpenAsk(ctx context.Context, caller generators.Caller, askID 
 
 // Question returns a question that is or was asked. The error is [ErrAskNotFound],
 // [ErrForbidden], or the log's.
-func (x questions) Question(ctx context.Context, caller generators.Caller, askID string) (*ask.Question, error) {
+func (x questions) Question(ctx context.Context, caller generators.Caller, askID string) (*askdata.Question, error) {
 	r, seq, err := x.findAsk(ctx, caller, askID)
 	if err != nil {
 		return nil, err
@@ -65,7 +67,7 @@ func (x questions) notOpenError(ctx context.Context, run string, seq uint64) err
 
 // Answer is [Engine.AnswerShown] for a surface that has rendered nothing of what the
 // question shows.
-func (x questions) Answer(ctx context.Context, caller generators.Caller, askID string, a ask.Answer, surface string) (err error) {
+func (x questions) Answer(ctx context.Context, caller generators.Caller, askID string, a askdata.Answer, surface string) (err error) {
 	return x.AnswerShown(ctx, caller, askID, a, surface, runlog.RenderedNothing)
 }
 
@@ -76,7 +78,7 @@ func (x questions) Answer(ctx context.Context, caller generators.Caller, askID s
 // [*generators.InvalidError] with a message for each invalid field; after the last two, the
 // question is still open. If too many runs of the owner work, the answer waits in line as
 // [WithMaxWait] says.
-func (x questions) AnswerShown(ctx context.Context, caller generators.Caller, askID string, a ask.Answer, surface string, rendered runlog.Rendering) (err error) {
+func (x questions) AnswerShown(ctx context.Context, caller generators.Caller, askID string, a askdata.Answer, surface string, rendered runlog.Rendering) (err error) {
 	r, seq, err := x.findAsk(ctx, caller, askID)
 	if err != nil {
 		return err
@@ -112,7 +114,7 @@ func (x questions) AnswerShown(ctx context.Context, caller generators.Caller, as
 // recordAnswer records an answer, unless the question has been settled in the meantime, or
 // isn't this caller's any more. The error may be ErrMustWait. Callers hold mu, and then call
 // recount.
-func (x questions) recordAnswer(ctx context.Context, r *trackedRun, question *ask.Question, entry runlog.Answered) error {
+func (x questions) recordAnswer(ctx context.Context, r *trackedRun, question *askdata.Question, entry runlog.Answered) error {
 	caller, seq := *entry.Caller, entry.AskSeq
 	open := r.FindAsk(seq)
 	if open == nil {
@@ -130,7 +132,7 @@ func (x questions) recordAnswer(ctx context.Context, r *trackedRun, question *as
 	if !x.residents.countAhead(r) {
 		return ErrMustWait
 	}
-	if question.Kind == ask.KindSecret && entry.Answer.Action == ask.Accept {
+	if question.Kind == askdata.KindSecret && entry.Answer.Action == askdata.Accept {
 		if err := r.secretAnswers.seal(&entry); err != nil {
 			return err
 		}
@@ -140,7 +142,7 @@ func (x questions) recordAnswer(ctx context.Context, r *trackedRun, question *as
 
 // loadQuestion returns an open question that the caller may answer, and its recorded JSON.
 // The error is that of [Engine.OpenAsk], or [ErrOthersAnswer].
-func (x questions) loadQuestion(ctx context.Context, r *trackedRun, caller generators.Caller, seq uint64) (*ask.Question, json.RawMessage, error) {
+func (x questions) loadQuestion(ctx context.Context, r *trackedRun, caller generators.Caller, seq uint64) (*askdata.Question, json.RawMessage, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	a := r.FindAsk(seq)
@@ -207,29 +209,29 @@ func (x questions) Withdraw(ctx context.Context, caller generators.Caller, askID
 
 // withdrawnReply returns the generator's reply for a withdrawn question, both live
 // and in a replay.
-func withdrawnReply(w runlog.Withdrawn) generators.Reply {
+func withdrawnReply(w runlog.Withdrawn) driver.Reply {
 	e := &unansweredError{askSeq: w.AskSeq, detail: w.Error}
 	switch w.Reason {
 	case runlog.Expired:
 		e.error = ask.ErrTimeout
-		return generators.Reply{Err: e}
+		return driver.Reply{Err: e}
 	case runlog.Unsupported:
 		e.error = ask.ErrUnsupported
 	case runlog.Invalid:
 		e.error = ask.ErrInvalid
 	case runlog.TakenBack:
-		return generators.Reply{Err: fmt.Errorf("%w: %s", generators.ErrWithdrawn, w.Error)}
+		return driver.Reply{Err: fmt.Errorf("%w: %s", driver.ErrWithdrawn, w.Error)}
 	default:
-		return generators.Reply{Err: generators.ErrStopped}
+		return driver.Reply{Err: generators.ErrStopped}
 	}
 	if w.Error != "" {
 		e.error = fmt.Errorf("%w: %s", e.error, w.Error)
 	}
-	return generators.Reply{Err: e}
+	return driver.Reply{Err: e}
 }
 
 // Upload stores a file for an open file question and returns its digest, for an
-// [ask.FileRef] in the answer, and its size in bytes. If the file is larger than
+// [askdata.FileRef] in the answer, and its size in bytes. If the file is larger than
 // the question allows, the error is a [*generators.InvalidError]; if too many uploads are in
 // progress, or files take too much space, a [*budget.ExceededError].
 func (x questions) Upload(ctx context.Context, caller generators.Caller, askID string, content io.Reader) (digest string, size int64, err error) {
@@ -238,7 +240,7 @@ func (x questions) Upload(ctx context.Context, caller generators.Caller, askID s
 		return "", 0, err
 	}
 	if open.Question.File == nil {
-		return "", 0, &generators.InvalidError{Fields: []generators.FieldError{generators.At("file", "this question does not ask for a file")}}
+		return "", 0, &generators.InvalidError{Fields: []generators.FieldError{driver.At("file", "this question does not ask for a file")}}
 	}
 	release, err := x.uploads.Acquire(caller.ID)
 	if err != nil {
@@ -258,7 +260,7 @@ func (x questions) Upload(ctx context.Context, caller generators.Caller, askID s
 	if size > limit {
 		x.DiscardUpload(open.Run, digest, size)
 		err = &generators.InvalidError{Fields: []generators.FieldError{
-			generators.At("file", fmt.Sprintf("must be at most %d bytes; this file is larger", limit))}}
+			driver.At("file", fmt.Sprintf("must be at most %d bytes; this file is larger", limit))}}
 	}
 	return digest, size, err
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/askdata"
 	"github.com/photon-beam/beam/internal/engine"
 	"github.com/photon-beam/beam/internal/runlog"
 )
@@ -25,7 +26,7 @@ var (
 	sharer   = generators.Caller{ID: "token", Roles: []string{"ops"}}
 	client   = generators.Caller{ID: "operator"}
 	machine  = generators.Caller{ID: "operator", Roles: []string{generators.RoleOperator}}
-	approval = ask.Answer{Action: ask.Accept, Content: json.RawMessage(`{"go":true}`)}
+	approval = askdata.Answer{Action: askdata.Accept, Content: json.RawMessage(`{"go":true}`)}
 )
 
 // newApprovalPhoton returns a photon that asks for an approval with those options.
@@ -85,7 +86,7 @@ func TestWhoMayAnswer(t *testing.T) {
 			id := b.startRunAs(tt.starter, "approve")
 			askID := b.waitForOpen(tt.starter, id)
 			for _, who := range tt.mustNot {
-				for _, a := range []ask.Answer{approval, {Action: ask.Decline}, {Action: ask.Cancel}} {
+				for _, a := range []askdata.Answer{approval, {Action: askdata.Decline}, {Action: askdata.Cancel}} {
 					err := b.Answer(t.Context(), who, askID, a, "test")
 					if !errors.Is(err, engine.ErrForbidden) && !errors.Is(err, engine.ErrOthersAnswer) {
 						t.Errorf("%+v: %s: %v", who, a.Action, err)
@@ -185,8 +186,8 @@ func TestAddressedPersonSeesNothingElseOfTheRun(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	answer := func(key string) ask.Answer {
-		return ask.Answer{Action: ask.Accept, Content: json.RawMessage(`{"` + key + `":"an answer ` + secret + `"}`)}
+	answer := func(key string) askdata.Answer {
+		return askdata.Answer{Action: askdata.Accept, Content: json.RawMessage(`{"` + key + `":"an answer ` + secret + `"}`)}
 	}
 	first := b.waitForOpen(ada, info.ID)
 	if err := b.Answer(t.Context(), ada, first, answer("first"), "test"); err != nil {

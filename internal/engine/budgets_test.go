@@ -15,6 +15,7 @@ import (
 
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/askdata"
 	"github.com/photon-beam/beam/internal/budget"
 	"github.com/photon-beam/beam/internal/engine"
 	"github.com/photon-beam/beam/internal/runlog"
@@ -58,7 +59,7 @@ func TestWorkingRuns(t *testing.T) {
 		if _, err := start(me); !exceeds(err, false) {
 			t.Errorf("a third run: %v", err)
 		}
-		answer := ask.Answer{Action: ask.Accept, Content: []byte(`{"name":"Ada"}`)}
+		answer := askdata.Answer{Action: askdata.Accept, Content: []byte(`{"name":"Ada"}`)}
 		if err := b.Answer(t.Context(), me, waiting[0], answer, "test"); !exceeds(err, false) {
 			t.Errorf("an answer: %v", err)
 		}
@@ -131,7 +132,7 @@ func TestBursts(t *testing.T) {
 		for _, id := range runs {
 			askID, _ := b.waitForAsk(id, 0)
 			all.Go(func() {
-				if err := b.Answer(ctx, me, askID, ask.Answer{Action: ask.Accept, Content: []byte(`{"name":"Ada"}`)}, "test"); err != nil {
+				if err := b.Answer(ctx, me, askID, askdata.Answer{Action: askdata.Accept, Content: []byte(`{"name":"Ada"}`)}, "test"); err != nil {
 					t.Errorf("an answer: %v", err)
 				}
 			})

@@ -10,6 +10,7 @@ import (
 
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/askdata"
 	"github.com/photon-beam/beam/internal/engine"
 	"github.com/photon-beam/beam/internal/runlog"
 )
@@ -60,7 +61,7 @@ func TestChangedPhotonVersionParksRun(t *testing.T) {
 			if len(info.Asks) != 1 || !info.Asks[0].Excluded || !strings.Contains(info.Asks[0].ExcludedReason(), tt.wantDetail) || now.Load() > 0 {
 				t.Errorf("the questions are %+v, and the code ran %d times, want one that nobody can answer", info.Asks, now.Load())
 			}
-			answer := ask.Answer{Action: ask.Accept, Content: json.RawMessage(`{"name":"Ada"}`)}
+			answer := askdata.Answer{Action: askdata.Accept, Content: json.RawMessage(`{"name":"Ada"}`)}
 			if err := again.Answer(t.Context(), me, info.Asks[0].ID, answer, "test"); !errors.Is(err, engine.ErrParked) {
 				t.Errorf("an answer: %v", err)
 			}
@@ -127,7 +128,7 @@ func TestDurableRunWaitsForItsPhoton(t *testing.T) {
 	if inbox := without.Inbox(me, 0); len(inbox) != 1 || inbox[0].Parked == nil || inbox[0].Parked.Reason != runlog.ParkedMissing {
 		t.Errorf("the inbox is %+v", inbox)
 	}
-	answer := ask.Answer{Action: ask.Accept, Content: json.RawMessage(`{"name":"Ada"}`)}
+	answer := askdata.Answer{Action: askdata.Accept, Content: json.RawMessage(`{"name":"Ada"}`)}
 	if err := without.Answer(t.Context(), me, askID, answer, "test"); !errors.Is(err, engine.ErrParked) {
 		t.Errorf("an answer: %v", err)
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/askdata"
 	"github.com/photon-beam/beam/internal/engine"
 	"github.com/photon-beam/beam/internal/runlog"
 )
@@ -51,7 +52,7 @@ func (c *contestedLog) appendBeforeNext(kind runlog.Kind, entries ...runlog.Entr
 }
 
 func acceptedEntry(seq uint64, content string) runlog.Entry {
-	return runlog.NewEntry(runlog.KindAnswered, runlog.Answered{AskSeq: seq, Surface: "another process", Answer: ask.Answer{Action: ask.Accept, Content: json.RawMessage(content)}})
+	return runlog.NewEntry(runlog.KindAnswered, runlog.Answered{AskSeq: seq, Surface: "another process", Answer: askdata.Answer{Action: askdata.Accept, Content: json.RawMessage(content)}})
 }
 
 func (b *testEngine) countEntries(id string, kind runlog.Kind) int {
@@ -95,7 +96,7 @@ func waitWithEvent(t *testing.T, l runlog.Log, wrapped *runlog.Log, opts ...ask.
 // settleAskBy has functions that settle a question in different ways.
 var settleAskBy = map[string]func(b *testEngine, askID string) error{
 	"answered": func(b *testEngine, askID string) error {
-		return b.Answer(b.t.Context(), me, askID, ask.Answer{Action: ask.Accept, Content: json.RawMessage(`{"name":"Eve"}`)}, "here")
+		return b.Answer(b.t.Context(), me, askID, askdata.Answer{Action: askdata.Accept, Content: json.RawMessage(`{"name":"Eve"}`)}, "here")
 	},
 	"withdrawn": func(b *testEngine, askID string) error {
 		return b.Withdraw(b.t.Context(), me, askID, runlog.Unsupported, "")
@@ -233,7 +234,7 @@ func TestFirstAnswerInLogCounts(t *testing.T) {
 			o.Log = logWithPrefix(t, []runlog.Entry{
 				runlog.NewEntry(runlog.KindStarted, runlog.Started{Photon: "greeter", Durable: true, Owner: me.ID, Args: json.RawMessage("{}")}),
 				runlog.NewEntry(runlog.KindClaimed, runlog.Claimed{Epoch: 1}),
-				runlog.NewEntry(runlog.KindAsked, runlog.Asked{Key: "name", Question: &ask.Question{Kind: ask.KindText}}),
+				runlog.NewEntry(runlog.KindAsked, runlog.Asked{Key: "name", Question: &askdata.Question{Kind: askdata.KindText}}),
 				acceptedEntry(3, `{"name":"Ada"}`),
 				second,
 			}, 5)

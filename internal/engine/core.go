@@ -11,12 +11,13 @@ import (
 
 	"golang.org/x/sync/singleflight"
 
-	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/asking"
 	"github.com/photon-beam/beam/internal/audience"
 	"github.com/photon-beam/beam/internal/audit"
 	"github.com/photon-beam/beam/internal/budget"
 	"github.com/photon-beam/beam/internal/callers"
+	"github.com/photon-beam/beam/internal/driver"
 	"github.com/photon-beam/beam/internal/engine/evict"
 	"github.com/photon-beam/beam/internal/engine/exclusive"
 	"github.com/photon-beam/beam/internal/engine/files"
@@ -27,6 +28,7 @@ import (
 	"github.com/photon-beam/beam/internal/engine/schedule"
 	"github.com/photon-beam/beam/internal/engine/watch"
 	"github.com/photon-beam/beam/internal/recording"
+	"github.com/photon-beam/beam/internal/registry"
 	"github.com/photon-beam/beam/internal/runlist"
 	"github.com/photon-beam/beam/internal/runlog"
 )
@@ -35,7 +37,7 @@ import (
 // decides about runs, and who is told of their changes. Its methods may be called from several
 // goroutines.
 type core struct {
-	photons    *generators.Registry
+	photons    *registry.Registry
 	log        runlog.Log
 	rows       runlist.Rows
 	files      *files.Files
@@ -43,7 +45,7 @@ type core struct {
 	messages   *recording.Recorder
 	program    func() string
 	runURL     func(run string) string // nil if it isn't known
-	policy     ask.Policy
+	policy     asking.Policy
 	limits     Limits
 	ephemeral  bool
 	skipSleeps bool
@@ -103,7 +105,7 @@ func newCore(o Options) *core {
 		c.logger = slog.New(slog.DiscardHandler)
 	}
 	if o.Root != "" {
-		c.generatorCtx = generators.WithRoot(c.generatorCtx, o.Root)
+		c.generatorCtx = driver.WithRoot(c.generatorCtx, o.Root)
 	}
 	var recordings recording.Store // none, if nothing is to be on disk
 	if !o.Ephemeral {
@@ -290,7 +292,7 @@ func (c *core) recordedArguments(p *generators.Photon, args json.RawMessage) jso
 }
 
 // askPolicy returns what the runs of a photon may ask.
-func (c *core) askPolicy(p *generators.Photon) ask.Policy {
+func (c *core) askPolicy(p *generators.Photon) asking.Policy {
 	policy := c.policy
 	if s := c.supervisorOf(p); s != nil {
 		policy.AllowSecrets = s.AdmitsSecrets(p)

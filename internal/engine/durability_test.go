@@ -15,6 +15,7 @@ import (
 
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/askdata"
 	"github.com/photon-beam/beam/internal/engine"
 	"github.com/photon-beam/beam/internal/runlog"
 )
@@ -126,7 +127,7 @@ func TestUploadedFileOutlivesRestart(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		a := ask.Answer{Action: ask.Accept, Files: []ask.FileRef{{Name: "a.txt", MediaType: "text/plain", Size: size, Digest: digest}}}
+		a := askdata.Answer{Action: askdata.Accept, Files: []askdata.FileRef{{Name: "a.txt", MediaType: "text/plain", Size: size, Digest: digest}}}
 		if err := b.Answer(t.Context(), me, askID, a, "test"); err != nil {
 			t.Fatal(err)
 		}
@@ -172,7 +173,7 @@ func TestUnusedUploadsCountAfterRestart(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a := ask.Answer{Action: ask.Accept, Files: []ask.FileRef{{Name: "b.txt", MediaType: "text/plain", Size: size, Digest: digest}}}
+	a := askdata.Answer{Action: askdata.Accept, Files: []askdata.FileRef{{Name: "b.txt", MediaType: "text/plain", Size: size, Digest: digest}}}
 	if err := b.Answer(t.Context(), me, askID, a, "test"); err != nil {
 		t.Fatal(err)
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/audit"
+	"github.com/photon-beam/beam/internal/driver"
 	"github.com/photon-beam/beam/internal/engine/exclusive"
 	"github.com/photon-beam/beam/internal/engine/journal"
 	"github.com/photon-beam/beam/internal/runlog"
@@ -102,7 +103,7 @@ func (r entryEffects) Answered(_ runlog.Entry, answered runlog.Answered) error {
 		r.secretAnswers.addRecorded()
 	}
 	if r.change.Settled != nil {
-		r.settleAsk(r.change.Settled, func() generators.Reply { return r.answeredReply(answered) })
+		r.settleAsk(r.change.Settled, func() driver.Reply { return r.answeredReply(answered) })
 	}
 	r.idle.restart()
 	return nil
@@ -113,7 +114,7 @@ func (r entryEffects) Withdrawn(_ runlog.Entry, withdrawn runlog.Withdrawn) erro
 		r.core.meter.AskWithdrawn(withdrawn.Reason, r.observeSettlement(SupervisedAsk{Outcome: string(withdrawn.Reason)}))
 	}
 	if r.change.Settled != nil {
-		r.settleAsk(r.change.Settled, func() generators.Reply { return withdrawnReply(withdrawn) })
+		r.settleAsk(r.change.Settled, func() driver.Reply { return withdrawnReply(withdrawn) })
 	}
 	return nil
 }
@@ -129,7 +130,7 @@ func (r entryEffects) Sleeping(e runlog.Entry, data runlog.Sleeping) error {
 
 func (r entryEffects) Woken(_ runlog.Entry, woken runlog.Woken) error {
 	if r.change.Woke != nil {
-		r.deliverReply(woken.SleepSeq, func() generators.Reply { return generators.Reply{} })
+		r.deliverReply(woken.SleepSeq, func() driver.Reply { return driver.Reply{} })
 	}
 	return nil
 }
@@ -187,7 +188,7 @@ func (r entryEffects) Finished(_ runlog.Entry, f runlog.Finished) error {
 func (r entryEffects) Event(runlog.Entry) error { return nil }
 
 // settleAsk passes the reply to a question on, which is settled.
-func (r entryEffects) settleAsk(a *runstate.Ask, reply func() generators.Reply) {
+func (r entryEffects) settleAsk(a *runstate.Ask, reply func() driver.Reply) {
 	r.core.notifyAudience(r.listed(a))
 	r.deliverReply(a.Seq, reply)
 }
@@ -196,7 +197,7 @@ func (r entryEffects) settleAsk(a *runstate.Ask, reply func() generators.Reply) 
 // generator that is being replayed and has not reached the call yet receives it there. A run
 // without a generator is resumed, if the reply was recorded here: whichever other process has
 // recorded it resumes the run itself.
-func (r entryEffects) deliverReply(seq uint64, reply func() generators.Reply) {
+func (r entryEffects) deliverReply(seq uint64, reply func() driver.Reply) {
 	switch w := r.worker; {
 	case w.waitingCall(seq) != nil:
 		call := w.waitingCall(seq).Call
@@ -243,7 +244,7 @@ func (r entryEffects) observeSettlement(s SupervisedAsk) (open time.Duration) {
 }
 
 // answeredReply returns the generator's reply for a recorded answer.
-func (r *trackedRun) answeredReply(a runlog.Answered) generators.Reply {
+func (r *trackedRun) answeredReply(a runlog.Answered) driver.Reply {
 	return r.replyTo(a, func(seq uint64, content []byte) {
 		if r.worker != nil {
 			r.worker.secrets = r.worker.secrets.Add(seq, content) // masked wherever the generator shows it
@@ -254,10 +255,10 @@ func (r *trackedRun) answeredReply(a runlog.Answered) generators.Reply {
 
 // replyTo returns the reply for a recorded answer. It calls given with the content of a secret
 // answer and its question's ordinal.
-func (r *trackedRun) replyTo(a runlog.Answered, given func(seq uint64, content []byte)) generators.Reply {
+func (r *trackedRun) replyTo(a runlog.Answered, given func(seq uint64, content []byte)) driver.Reply {
 	sealed := a.Sealed != nil
 	if err := r.secretAnswers.unseal(&a); err != nil {
-		return generators.Reply{Err: err, By: a.Caller}
+		return driver.Reply{Err: err, By: a.Caller}
 	}
 	if sealed {
 		given(a.AskSeq, a.Answer.Content)

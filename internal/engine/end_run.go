@@ -4,8 +4,8 @@ import (
 	"context"
 	"errors"
 
-	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/askdata"
 	"github.com/photon-beam/beam/internal/engine/files"
 	"github.com/photon-beam/beam/internal/engine/journal"
 	"github.com/photon-beam/beam/internal/humanize"
@@ -22,7 +22,7 @@ import (
 // worker can retry. Any other end stops the generator, and is recorded in the background as soon
 // as possible.
 func (r *trackedRun) endRun(f runlog.Finished) error {
-	f.TimeSpent, f.Error = ask.Millis(r.clock.elapsed()), truncateText(f.Error)
+	f.TimeSpent, f.Error = askdata.Millis(r.clock.elapsed()), truncateText(f.Error)
 	f.RecognizeUnanswered()
 	err := r.tryRecordEnd(f)
 	switch {
@@ -202,7 +202,7 @@ func (w *worker) questionMessage(seq uint64) (message string) {
 			return err
 		}
 		q := asked.Question
-		if q.Kind == ask.KindSample {
+		if q.Kind == askdata.KindSample {
 			version, err := readApproved(w.core.ctx, w.core.files, w.id, seq)
 			if err != nil {
 				return err

@@ -6,11 +6,12 @@ import (
 	"log/slog"
 	"testing"
 
-	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/askdata"
 	"github.com/photon-beam/beam/internal/budget"
 	"github.com/photon-beam/beam/internal/engine"
 	"github.com/photon-beam/beam/internal/programtest"
+	"github.com/photon-beam/beam/internal/registry"
 	"github.com/photon-beam/beam/internal/runlog"
 	"github.com/photon-beam/beam/internal/runlog/blob"
 )
@@ -37,7 +38,7 @@ var newTestLog = func() runlog.Log { return runlog.NewMemory() }
 
 func testOptions(t testing.TB, photons ...*generators.Photon) engine.Options {
 	t.Helper()
-	registry, err := generators.NewRegistry(photons...)
+	registry, err := registry.NewRegistry(photons...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -122,7 +123,7 @@ func (b *testEngine) waitForAsk(id string, after uint64) (string, uint64) {
 
 func (b *testEngine) acceptAsk(askID, content string) {
 	b.t.Helper()
-	a := ask.Answer{Action: ask.Accept, Content: json.RawMessage(content)}
+	a := askdata.Answer{Action: askdata.Accept, Content: json.RawMessage(content)}
 	if err := b.Answer(b.t.Context(), me, askID, a, "test"); err != nil {
 		b.t.Fatal(err)
 	}

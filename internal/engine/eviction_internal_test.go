@@ -9,6 +9,7 @@ import (
 
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/registry"
 	"github.com/photon-beam/beam/internal/runlog"
 	"github.com/photon-beam/beam/internal/runlog/blob"
 )
@@ -32,7 +33,7 @@ func newWaitingRun(t *testing.T, l runlog.Log) (*Engine, Info) {
 	p := generators.New("waiter", func(_ context.Context, _ struct{}, yield generators.Yield) (string, error) {
 		return ask.Text(yield, "name", "Name?")
 	}, &generators.Options{Durable: true})
-	photons, err := generators.NewRegistry(p)
+	photons, err := registry.NewRegistry(p)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/askdata"
 	"github.com/photon-beam/beam/internal/engine"
 	"github.com/photon-beam/beam/internal/runlog"
 )
@@ -289,7 +290,7 @@ func TestRunsAreNotResidentAfterRestart(t *testing.T) {
 	if p.starts.Load() != 1 {
 		t.Error("a waiting run was resumed before it was answered")
 	}
-	if err := after.Answer(t.Context(), me, first, ask.Answer{Action: ask.Accept, Content: json.RawMessage(`{"first":"one"}`)}, "test"); err != nil {
+	if err := after.Answer(t.Context(), me, first, askdata.Answer{Action: askdata.Accept, Content: json.RawMessage(`{"first":"one"}`)}, "test"); err != nil {
 		t.Fatal(err)
 	}
 	second, _ := after.waitForAsk(id, seq)

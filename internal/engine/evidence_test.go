@@ -13,6 +13,7 @@ import (
 
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/askdata"
 	"github.com/photon-beam/beam/internal/runlog"
 )
 
@@ -53,13 +54,13 @@ func TestQuestionIsRecordedAsItIsRead(t *testing.T) {
 			t.Fatal(err)
 		}
 		q := open.Question
-		if q.Message != "Delete ‹U+202E›txt.terces‹U+202C›?" || q.Fields[0].Choices[0] != (ask.Choice{Value: "a\u200b.txt", Title: "a‹U+200B›.txt"}) || q.Evidence[0].Title != "‹U+2066›a" {
+		if q.Message != "Delete ‹U+202E›txt.terces‹U+202C›?" || q.Fields[0].Choices[0] != (askdata.Choice{Value: "a\u200b.txt", Title: "a‹U+200B›.txt"}) || q.Evidence[0].Title != "‹U+2066›a" {
 			t.Errorf("the question is recorded as %+v", q)
 		}
 		if e := b.waitForEntry(id, 0, "status"); !strings.Contains(string(e.Data), "about ‹U+202E›a.txt") {
 			t.Errorf("the status is %s", e.Data)
 		}
-		if err := b.Answer(t.Context(), me, askID, ask.Answer{Action: ask.Accept, Content: json.RawMessage(`{"file":"a\u200b.txt"}`)}, "test"); err != nil {
+		if err := b.Answer(t.Context(), me, askID, askdata.Answer{Action: askdata.Accept, Content: json.RawMessage(`{"file":"a\u200b.txt"}`)}, "test"); err != nil {
 			t.Fatal(err)
 		}
 		if end := b.waitForEnd(id); string(end.Result) != "\"a\u200b.txt\"" {

@@ -13,6 +13,7 @@ import (
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/engine"
+	"github.com/photon-beam/beam/internal/registry"
 	"github.com/photon-beam/beam/internal/runlog"
 	"github.com/photon-beam/beam/internal/store"
 )
@@ -268,7 +269,7 @@ func TestStartRefusesWrongKey(t *testing.T) {
 			t.Errorf("%s: %v, want %s", args, err, want)
 		}
 	}
-	_, err := generators.NewRegistry(generators.New("wrong", func(context.Context, deployment, generators.Yield) (string, error) { return "", nil },
+	_, err := registry.NewRegistry(generators.New("wrong", func(context.Context, deployment, generators.Yield) (string, error) { return "", nil },
 		&generators.Options{Exclusive: func(int) string { return "" }}))
 	if want := fmt.Sprintf("its option Exclusive is a func(int) string, and must be a func(%T) string", deployment{}); err == nil || !strings.Contains(err.Error(), want) {
 		t.Errorf("%v, want %s", err, want)

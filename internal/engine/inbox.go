@@ -7,8 +7,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/askdata"
 	"github.com/photon-beam/beam/internal/audience"
 	"github.com/photon-beam/beam/internal/engine/pages"
 	"github.com/photon-beam/beam/internal/runlist"
@@ -83,7 +83,7 @@ func (l lists) isListed(a runlist.Ask, c generators.Caller) bool {
 // updateListedAsk returns a question as lists show it. It is read only if it isn't known. open
 // is false if it has been settled in the meantime, or can't be read, which is logged.
 func (l lists) updateListedAsk(a runlist.Ask, c generators.Caller, known *OpenAsk) (o OpenAsk, open bool) {
-	if known == nil || known.Question.Kind == ask.KindSample || known.Parked != a.Run.Parked { // the first may be revised
+	if known == nil || known.Question.Kind == askdata.KindSample || known.Parked != a.Run.Parked { // the first may be revised
 		return l.listAsk(a, c)
 	}
 	o = *known

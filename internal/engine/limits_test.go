@@ -12,6 +12,8 @@ import (
 
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/askdata"
+	"github.com/photon-beam/beam/internal/asking"
 	"github.com/photon-beam/beam/internal/engine"
 	"github.com/photon-beam/beam/internal/runlog"
 )
@@ -52,7 +54,7 @@ func TestTimeLimitPausesWhileAskIsOpen(t *testing.T) {
 		if f.Status != runlog.Failed || !strings.Contains(f.Error, "time limit of 1m0s") {
 			t.Errorf("finished = %+v", f)
 		}
-		if f.TimeSpent != ask.Millis(time.Minute) || time.Since(began) > 30*time.Second {
+		if f.TimeSpent != askdata.Millis(time.Minute) || time.Since(began) > 30*time.Second {
 			t.Errorf("the run spent %v; it ended %v after the answer", f.TimeSpent, time.Since(began))
 		}
 	})
@@ -79,7 +81,7 @@ func TestAskWithOwnTimeoutExpires(t *testing.T) {
 		if f := b.waitForEnd(id); f.Status != runlog.Completed {
 			t.Errorf("finished = %+v", f)
 		}
-		err = b.Answer(t.Context(), me, askID, ask.Answer{Action: ask.Accept, Content: json.RawMessage(`{"name":"Ada"}`)}, "test")
+		err = b.Answer(t.Context(), me, askID, askdata.Answer{Action: askdata.Accept, Content: json.RawMessage(`{"name":"Ada"}`)}, "test")
 		if !errors.Is(err, engine.ErrSettled) {
 			t.Errorf("a late answer: %v", err)
 		}
@@ -181,7 +183,7 @@ func TestLimits(t *testing.T) {
 	}, nil)
 	o := testOptions(t, chatty, asker, greeter)
 	o.Limits = engine.Limits{MaxEvents: 500, MaxActivePerOwner: 2}
-	o.Policy = ask.Policy{OpenPerRun: 1}
+	o.Policy = asking.Policy{OpenPerRun: 1}
 	b := openTestEngine(t, o)
 	if f := b.waitForEnd(b.startRun("chatty", "")); f.Status != runlog.Failed || !strings.Contains(f.Error, "500 events") {
 		t.Errorf("too many events: %+v", f)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/askdata"
 	"github.com/photon-beam/beam/internal/engine"
 	"github.com/photon-beam/beam/internal/runlog"
 )
@@ -80,7 +81,7 @@ func TestListsAreInOrder(t *testing.T) {
 		// A run whose first question is answered asks its next one, which is then the
 		// newest.
 		open := e.Inbox(all, 1)[0]
-		if err := e.Answer(t.Context(), all, open.ID, ask.Answer{Action: ask.Accept, Content: []byte(`{"one":true}`)}, "test"); err != nil {
+		if err := e.Answer(t.Context(), all, open.ID, askdata.Answer{Action: askdata.Accept, Content: []byte(`{"one":true}`)}, "test"); err != nil {
 			t.Fatal(err)
 		}
 		synctest.Wait()

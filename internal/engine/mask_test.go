@@ -14,6 +14,7 @@ import (
 
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/driver"
 	"github.com/photon-beam/beam/internal/runlog"
 )
 
@@ -107,11 +108,11 @@ func TestSecretsAreMaskedAtTheEnd(t *testing.T) {
 			return "", fmt.Errorf("without %s: %w", secret, err)
 		},
 		"takes back": func(yield generators.Yield, secret string) (string, error) {
-			asked, done := make(chan *generators.Call, 1), make(chan error)
+			asked, done := make(chan *driver.Call, 1), make(chan error)
 			generators.Go(yield, func(_ context.Context, yield generators.Yield) {
 				_, err := ask.Text(func(e generators.Event) bool {
 					more := yield(e)
-					if c, ok := e.(*generators.Call); ok {
+					if c, ok := driver.CallOf(e); ok {
 						asked <- c
 					}
 					return more

@@ -14,7 +14,9 @@ import (
 
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/askdata"
 	"github.com/photon-beam/beam/internal/engine"
+	"github.com/photon-beam/beam/internal/registry"
 	"github.com/photon-beam/beam/internal/runlog"
 )
 
@@ -237,7 +239,7 @@ func TestRehearsalPredictsWhatHappens(t *testing.T) {
 
 func checkMutant(t *testing.T, r *rand.Rand, base, changed mutant) (parked bool) {
 	s := &steps{ran: make(map[string]int)}
-	photons := func(m mutant) *generators.Registry { return testOptions(t, newPhotonOf(m, s)).Photons }
+	photons := func(m mutant) *registry.Registry { return testOptions(t, newPhotonOf(m, s)).Photons }
 	o := testOptions(t, newPhotonOf(base, s))
 	o.Program = func() string { return "the old program" }
 	b := openTestEngine(t, o)
@@ -277,7 +279,7 @@ func checkMutant(t *testing.T, r *rand.Rand, base, changed mutant) (parked bool)
 		t.Fatalf("the run is %s, %v; predicted: %+v\nfrom %+v\n  to %+v", info.State, err, found[0], base.ops, changed.ops)
 	}
 	if parked {
-		answer := ask.Answer{Action: ask.Accept, Content: json.RawMessage(`{}`)}
+		answer := askdata.Answer{Action: askdata.Accept, Content: json.RawMessage(`{}`)}
 		if err := again.Answer(t.Context(), me, info.Asks[0].ID, answer, "test"); !errors.Is(err, engine.ErrParked) {
 			t.Errorf("an answer: %v", err)
 		}
@@ -317,7 +319,7 @@ func countCalls(entries []runlog.Entry) (n int) {
 func (b *testEngine) acceptAny(open engine.OpenAsk) {
 	b.t.Helper()
 	content := fmt.Sprintf(`{%q:"Ada"}`, open.Question.Fields[0].Name)
-	if open.Question.Kind == ask.KindConfirm {
+	if open.Question.Kind == askdata.KindConfirm {
 		content = fmt.Sprintf(`{%q:true}`, open.Question.Fields[0].Name)
 	}
 	b.acceptAsk(open.ID, content)

@@ -7,10 +7,12 @@ import (
 	"log/slog"
 	"time"
 
-	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/askdata"
+	"github.com/photon-beam/beam/internal/asking"
 	"github.com/photon-beam/beam/internal/audit"
 	"github.com/photon-beam/beam/internal/budget"
+	"github.com/photon-beam/beam/internal/registry"
 	"github.com/photon-beam/beam/internal/runlist"
 	"github.com/photon-beam/beam/internal/runlog"
 	"github.com/photon-beam/beam/internal/runlog/blob"
@@ -18,7 +20,7 @@ import (
 
 // Options configure an engine. Photons, Log and Blobs are required.
 type Options struct {
-	Photons *generators.Registry
+	Photons *registry.Registry
 	// AllowAll starts photons for all callers, as [generators.Photon.Run] does.
 	AllowAll bool
 	// Offers reports whether the photon of that name is listed and may be started; nil
@@ -43,7 +45,7 @@ type Options struct {
 	SkipSleeps bool
 	// Root is the folder that photons may read. If it is empty, they may read none.
 	Root   string
-	Policy ask.Policy
+	Policy asking.Policy
 	Limits Limits
 	Audit  *audit.Log   // records who answers and stops; nil for none
 	Logger *slog.Logger // nil discards all logs
@@ -108,10 +110,10 @@ type Meter interface {
 	// EntriesAppended is called after each attempt to append entries to the log.
 	EntriesAppended(entries int, took time.Duration, err error)
 	RunStarted(photon, surface string)
-	AskOpened(kind ask.Kind)
+	AskOpened(kind askdata.Kind)
 	// AskAnswered and AskWithdrawn are called when a question is settled. open is
 	// how long it was open.
-	AskAnswered(action ask.Action, surface string, open time.Duration)
+	AskAnswered(action askdata.Action, surface string, open time.Duration)
 	AskWithdrawn(reason runlog.WithdrawReason, open time.Duration)
 	RunFinished(photon string, end runlog.Finished)
 	// RunReplayed is called when a replay ends. complete reports whether it has
@@ -152,7 +154,7 @@ type TracedRun struct {
 type SettledAsk struct {
 	Seq     uint64 // the question's ordinal
 	AskedAt time.Time
-	Kind    ask.Kind
+	Kind    askdata.Kind
 	Outcome string // the answer's action, or why the question was withdrawn
 	Surface string // where the answer came from; "" if the question was withdrawn
 }
@@ -172,9 +174,9 @@ func (noopMeter) EntriesAppended(int, time.Duration, error) {}
 
 func (noopMeter) RunStarted(string, string) {}
 
-func (noopMeter) AskOpened(ask.Kind) {}
+func (noopMeter) AskOpened(askdata.Kind) {}
 
-func (noopMeter) AskAnswered(ask.Action, string, time.Duration) {}
+func (noopMeter) AskAnswered(askdata.Action, string, time.Duration) {}
 
 func (noopMeter) AskWithdrawn(runlog.WithdrawReason, time.Duration) {}
 
@@ -220,7 +222,7 @@ type SupervisedAsk struct {
 	Run      string
 	Photon   *generators.Photon
 	Owner    generators.Caller // whose run it is
-	Question *ask.Question     // nil if it can't be read
+	Question *askdata.Question // nil if it can't be read
 	AskedAt  time.Time
 	// Outcome is the answer's action, or why the question was withdrawn. Surface and By
 	// say where the answer came from and who gave it, and AnswerBytes how large it is.

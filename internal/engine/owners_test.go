@@ -12,6 +12,7 @@ import (
 
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/askdata"
 	"github.com/photon-beam/beam/internal/callers"
 	"github.com/photon-beam/beam/internal/engine"
 	"github.com/photon-beam/beam/internal/rawjson"
@@ -43,7 +44,7 @@ func TestOperatorUsesAllRuns(t *testing.T) {
 	if b.CountOpenAsks(operator) != 1 || len(b.Runs(operator, 0, nil)) != 1 {
 		t.Error("the operator's lists lack the run")
 	}
-	a := ask.Answer{Action: ask.Accept, Content: json.RawMessage(`{"name":"Ada"}`)}
+	a := askdata.Answer{Action: askdata.Accept, Content: json.RawMessage(`{"name":"Ada"}`)}
 	for _, nobody := range []generators.Caller{{}, {Roles: operator.Roles}, {ID: "x", Roles: []string{"Operator"}}, {ID: "operator"}} {
 		if err := b.Answer(t.Context(), nobody, info.Asks[0].ID, a, "test"); !errors.Is(err, engine.ErrForbidden) {
 			t.Errorf("%+v: %v", nobody, err)
@@ -256,7 +257,7 @@ func TestAnswerRecord(t *testing.T) {
 	b := openTestEngine(t, o)
 	id := b.startRun("asker", "")
 	askID, _ := b.waitForAsk(id, 0)
-	if err := b.Answer(t.Context(), operator, askID, ask.Answer{Action: ask.Decline}, "browser"); err != nil {
+	if err := b.Answer(t.Context(), operator, askID, askdata.Answer{Action: askdata.Decline}, "browser"); err != nil {
 		t.Fatal(err)
 	}
 	askID, _ = b.waitForAsk(id, 4)
@@ -275,7 +276,7 @@ func TestAnswerRecord(t *testing.T) {
 			if err != nil || a.Caller == nil || a.Shown == "" || a.Shown != shown[a.AskSeq] || e.Time.IsZero() {
 				t.Errorf("answered = %s, %v; shown %q", e.Data, err, shown[a.AskSeq])
 			}
-			if first := a.Answer.Action == ask.Decline; first && (a.Caller.Name != "Grace" || a.Surface != "browser") || !first && a.Caller.ID != me.ID {
+			if first := a.Answer.Action == askdata.Decline; first && (a.Caller.Name != "Grace" || a.Surface != "browser") || !first && a.Caller.ID != me.ID {
 				t.Errorf("answered = %s", e.Data)
 			}
 		}

@@ -6,9 +6,10 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/askdata"
 	"github.com/photon-beam/beam/internal/audience"
+	"github.com/photon-beam/beam/internal/driver"
 	"github.com/photon-beam/beam/internal/rawjson"
 	"github.com/photon-beam/beam/internal/runlist"
 	"github.com/photon-beam/beam/internal/runlog"
@@ -18,7 +19,7 @@ import (
 // A waitingCall is a call of the generator here that waits for the answer to a question, or the
 // end of a sleep.
 type waitingCall struct {
-	*generators.Call
+	*driver.Call
 	seq uint64 // the ordinal of its entry
 	// isCurrent means that the call has its question as it was recorded. If it is false, only the
 	// log has it.
@@ -48,7 +49,7 @@ func (w *worker) waitFor(key string, c waitingCall) {
 }
 
 // askOf returns the open question of a call; nil if there is none.
-func (w *worker) askOf(call *generators.Call) *runstate.Ask {
+func (w *worker) askOf(call *driver.Call) *runstate.Ask {
 	for _, c := range w.calls {
 		if c.Call == call {
 			return w.FindAsk(c.seq)
@@ -59,7 +60,7 @@ func (w *worker) askOf(call *generators.Call) *runstate.Ask {
 
 // withdrawCall withdraws the question of a call for its generator, unless it has been settled. It
 // takes mu.
-func (w *worker) withdrawCall(c *generators.Call, reason string) {
+func (w *worker) withdrawCall(c *driver.Call, reason string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	a := w.askOf(c)
@@ -77,7 +78,7 @@ func (w *worker) withdrawCall(c *generators.Call, reason string) {
 
 // withdrawUnanswerable withdraws the question of a call, which has just been recorded, if nobody
 // who can sign in may answer it.
-func (w *worker) withdrawUnanswerable(c *generators.Call) error {
+func (w *worker) withdrawUnanswerable(c *driver.Call) error {
 	a := w.askOf(c)
 	if a == nil || a.Audience == nil {
 		return nil
@@ -146,7 +147,7 @@ func (r *trackedRun) askedFromCall(a *runstate.Ask) (asked runlog.Asked, ok bool
 	if c == nil || !c.isCurrent {
 		return asked, false
 	}
-	q, _ := ask.Of(c.Call)
+	q, _ := askdata.Of(c.Call)
 	return runlog.Asked{Key: c.Key, Question: q, Deadline: a.Deadline, More: c.More, Evidence: c.evidence, Lost: r.endsWithProcess()}, true
 }
 
@@ -184,7 +185,7 @@ func (r *trackedRun) notifySample(a *runstate.Ask) {
 	if f := r.core.onAsk; f != nil {
 		f(runlog.AskID(r.id, a.Seq))
 	}
-	if f := r.core.onSample; f != nil && c.Kind == string(ask.KindSample) {
+	if f := r.core.onSample; f != nil && c.Kind == string(askdata.KindSample) {
 		f(runlog.AskID(r.id, a.Seq))
 	}
 }
@@ -213,7 +214,7 @@ func checkAdmits(a runlist.Ask, c generators.Caller) error {
 
 // reservesForOwner reports whether a question is for the run's owner, who isn't the caller;
 // see [audience.ReservesForOwner].
-func reservesForOwner(q *ask.Question, c generators.Caller, owner string) bool {
+func reservesForOwner(q *askdata.Question, c generators.Caller, owner string) bool {
 	return q != nil && audience.ReservesForOwner(q, c, generators.Caller{ID: owner})
 }
 
@@ -235,7 +236,7 @@ func (x questions) isAddressedTo(ctx context.Context, r *trackedRun, c generator
 
 // Excludes returns who may answer a question of a run, for people, if the caller, who can
 // use the run, may not; otherwise it is empty.
-func (x reader) Excludes(caller generators.Caller, run string, q *ask.Question) string {
+func (x reader) Excludes(caller generators.Caller, run string, q *askdata.Question) string {
 	r, err := x.load(run)
 	if err != nil {
 		return ""

@@ -4,16 +4,17 @@ import (
 	"slices"
 	"time"
 
-	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/askdata"
+	"github.com/photon-beam/beam/internal/driver"
 	"github.com/photon-beam/beam/internal/engine/mask"
 	"github.com/photon-beam/beam/internal/engine/replay"
 	"github.com/photon-beam/beam/internal/runlog"
 	"github.com/photon-beam/beam/internal/runlog/blob"
 )
 
-// recordEvent records one event. It returns false if the generator must end. It takes mu.
-func (w *worker) recordEvent(e generators.Event) bool {
+// recordEvent records one event or call. It returns false if the generator must end. It takes mu.
+func (w *worker) recordEvent(e any) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.worker != w {
@@ -22,13 +23,13 @@ func (w *worker) recordEvent(e generators.Event) bool {
 	err := w.core.limits.check(w.trackedRun, &w.batch)
 	if err == nil {
 		switch e := e.(type) {
-		case *generators.Call:
+		case *driver.Call:
 			err = w.handleCall(e)
 		case *generators.Stepped:
 			err = w.recordStep(e)
 		case *generators.Result:
 			err = w.completeRun(e)
-		default:
+		case generators.Event:
 			err = w.queueEvent(e)
 		}
 	}
@@ -48,7 +49,7 @@ func (w *worker) recordStep(e *generators.Stepped) error {
 	}
 	step := w.runningSteps[i]
 	entry := runlog.NewEntry(runlog.KindStepped, runlog.Stepped{
-		Key: w.secrets.Key(e.Key), GivenKey: givenKey(step.call, w.secrets), Value: e.Value, Error: e.Error, TimeSpent: ask.Millis(w.clock.elapsed()),
+		Key: w.secrets.Key(e.Key), GivenKey: givenKey(step.call, w.secrets), Value: e.Value, Error: e.Error, TimeSpent: askdata.Millis(w.clock.elapsed()),
 	}).From(step.goroutine)
 	if err := w.flushAndAppendRetrying(entry); err != nil {
 		return err
@@ -60,14 +61,14 @@ func (w *worker) recordStep(e *generators.Stepped) error {
 
 // A runningStep is a step whose outcome isn't recorded yet.
 type runningStep struct {
-	call      *generators.Call
+	call      *driver.Call
 	goroutine string
 	failed    bool // its function is to be called again
 }
 
 // handleStep notes that a step runs, or what its call means if it comes again; see
-// [generators.StepKind].
-func (w *worker) handleStep(c *generators.Call) error {
+// [driver.StepKind].
+func (w *worker) handleStep(c *driver.Call) error {
 	for i := range w.runningSteps {
 		s := &w.runningSteps[i]
 		if s.call != c {
@@ -88,7 +89,7 @@ func (w *worker) handleStep(c *generators.Call) error {
 }
 
 // supersedeAttempt records that a step begins again, if it has yielded events.
-func (w *worker) supersedeAttempt(goroutine string, c *generators.Call, failed bool) error {
+func (w *worker) supersedeAttempt(goroutine string, c *driver.Call, failed bool) error {
 	key := w.secrets.Key(c.Key)
 	a := w.Attempts[key]
 	if a == nil {
@@ -112,7 +113,7 @@ func (s runningSteps) of(goroutine string) string {
 
 // givenKey returns the key of a call as the generator gave it, with secrets masked, or "" if that
 // is its key.
-func givenKey(c *generators.Call, secrets mask.Secrets) string {
+func givenKey(c *driver.Call, secrets mask.Secrets) string {
 	if c.GivenKey == c.Key {
 		return ""
 	}
@@ -134,21 +135,21 @@ func (l *Limits) check(r *trackedRun, b *batch) error {
 
 // handleCall replies to a call from the history, or records its question. A step
 // that isn't in the history is run by generators.Step.
-func (w *worker) handleCall(c *generators.Call) error {
+func (w *worker) handleCall(c *driver.Call) error {
 	if w.history != nil {
 		if recorded, err := w.replayCall(c); recorded || err != nil {
 			return err
 		}
 	}
-	if c.Kind == generators.SleepKind {
+	if c.Kind == driver.SleepKind {
 		return w.recordSleep(c)
 	}
-	if c.Kind == generators.StepKind {
+	if c.Kind == driver.StepKind {
 		if err := w.handleStep(c); err != nil {
 			return err
 		}
 	}
-	q, ok := ask.Of(c)
+	q, ok := askdata.Of(c)
 	if !ok {
 		return w.flushAndAppendRetrying()
 	}
@@ -157,23 +158,23 @@ func (w *worker) handleCall(c *generators.Call) error {
 		return err
 	}
 	if err := w.core.askPolicy(w.photon).Admit(q, len(w.Asks), counts.Asks); err != nil {
-		c.Settle(generators.Reply{Err: err})
+		c.Settle(driver.Reply{Err: err})
 		return nil
 	}
 	return w.recordAsk(c, q)
 }
 
 // recordAsk records the question of a call.
-func (w *worker) recordAsk(c *generators.Call, q *ask.Question) error {
+func (w *worker) recordAsk(c *driver.Call, q *askdata.Question) error {
 	q, masked := w.secrets.Question(q)
 	q = runlog.ShownQuestion(q)
 	c.Question = q // as surfaces show it; nobody else has seen the call yet
 	asked := runlog.Asked{
 		Key: w.secrets.Key(c.Key), GivenKey: givenKey(c, w.secrets), Question: q, More: c.More,
-		Deadline: deadlineAfter(w.core.policy.TimeoutOf(q)), TimeSpent: ask.Millis(w.clock.elapsed()),
+		Deadline: deadlineAfter(w.core.policy.TimeoutOf(q)), TimeSpent: askdata.Millis(w.clock.elapsed()),
 		Evidence: runlog.DigestEvidence(q.Evidence), Masked: masked, Lost: w.endsWithProcess(),
 	}
-	var answer *ask.Answer
+	var answer *askdata.Answer
 	answer, asked.Differs = w.answers.Take(c.Kind, asked)
 	c.HandleWithdraw(func(reason string) { w.withdrawCall(c, reason) })
 	w.recordingCall, w.answersAgain = c, answer != nil
@@ -217,7 +218,7 @@ func (w *worker) queueEvent(e generators.Event) error {
 		}
 		y.Event = stored
 	}
-	kind, data, err := generators.Encode(y.Event)
+	kind, data, err := driver.Encode(y.Event)
 	if err != nil {
 		return err
 	}
@@ -235,7 +236,7 @@ func recordedForm(e generators.Event, secrets mask.Secrets) (replay.Form, error)
 		}
 		e = &stored
 	}
-	kind, data, err := generators.Encode(e)
+	kind, data, err := driver.Encode(e)
 	return replay.NewForm(kind, secrets.JSON(data)), err
 }
 
@@ -247,7 +248,7 @@ var (
 )
 
 // recordSleep records the sleep of a call.
-func (w *worker) recordSleep(c *generators.Call) error {
+func (w *worker) recordSleep(c *driver.Call) error {
 	until := c.Until.UTC().Round(0)
 	switch {
 	case w.core.skipSleeps:
@@ -259,7 +260,7 @@ func (w *worker) recordSleep(c *generators.Call) error {
 	}
 	w.recordingCall = c
 	err := w.flushAndAppendRetrying(runlog.NewEntry(runlog.KindSleeping, runlog.Sleeping{
-		Key: w.secrets.Key(c.Key), GivenKey: givenKey(c, w.secrets), Until: until, TimeSpent: ask.Millis(w.clock.elapsed()),
+		Key: w.secrets.Key(c.Key), GivenKey: givenKey(c, w.secrets), Until: until, TimeSpent: askdata.Millis(w.clock.elapsed()),
 	}).From(w.generator.Goroutine()))
 	w.recordingCall = nil
 	return err

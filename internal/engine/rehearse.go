@@ -12,7 +12,8 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/call"
+	"github.com/photon-beam/beam/internal/driver"
 	"github.com/photon-beam/beam/internal/engine/mask"
 	"github.com/photon-beam/beam/internal/engine/pages"
 	"github.com/photon-beam/beam/internal/engine/replay"
@@ -33,7 +34,7 @@ func (c *core) rehearseHistory(ctx context.Context, id string, s *runlog.Started
 	if h.IsDone() || p.Options().Definition != nil {
 		return nil, true
 	}
-	rehearsal := replay.Rehearsal{History: h, Generator: p.Prepare(c.generatorContext(id, h.Caller, nil), h.Args), Secrets: secrets, Attempts: attempts}
+	rehearsal := replay.Rehearsal{History: h, Generator: driver.Prepare(c.generatorContext(id, h.Caller, nil), p, h.Args), Secrets: secrets, Attempts: attempts}
 	rehearsal.Generator.SetID(id)
 	differs, decided := rehearsal.Run(ctx)
 	if differs != nil {
@@ -148,7 +149,7 @@ func (c *core) rehearseRecorded(ctx context.Context, run UnfinishedRun) Rehearse
 	var state runstate.Run
 	var secrets mask.Secrets
 	var isMissing atomic.Bool // a secret or a file
-	h := replay.New(c.program, replay.Replies{Withdrawn: withdrawnReply, Answered: func(a runlog.Answered) generators.Reply {
+	h := replay.New(c.program, replay.Replies{Withdrawn: withdrawnReply, Answered: func(a runlog.Answered) call.Reply {
 		if a.Sealed != nil {
 			a.Answer.Content = run.Secrets[a.AskSeq]
 			if a.Answer.Content == nil {

@@ -9,8 +9,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/askdata"
+	"github.com/photon-beam/beam/internal/driver"
 	"github.com/photon-beam/beam/internal/engine/replay"
 	"github.com/photon-beam/beam/internal/rawjson"
 	"github.com/photon-beam/beam/internal/runlog"
@@ -20,7 +21,7 @@ import (
 // replayCall replies to a call from the log, if the log has it. A recorded question
 // that is still open stays open under its id. The error means that the call
 // differs from the recorded one.
-func (w *worker) replayCall(c *generators.Call) (recorded bool, err error) {
+func (w *worker) replayCall(c *driver.Call) (recorded bool, err error) {
 	past, err := w.history.Take(c, w.secrets, w.generator.Goroutine())
 	if past == nil || err != nil {
 		return false, err
@@ -39,7 +40,7 @@ func (w *worker) replayCall(c *generators.Call) (recorded bool, err error) {
 }
 
 // findRecordedKey returns the unique key of the recorded call that a goroutine makes now with a
-// key; see [generators.Run.SetRecordedKeys]. It takes mu.
+// key; see [driver.Run.SetRecordedKeys]. It takes mu.
 func (w *worker) findRecordedKey(goroutine, given string) string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -118,7 +119,7 @@ func (x reader) Input(ctx context.Context, caller generators.Caller, id string) 
 
 // answerAgain answers a question that was just asked as an earlier run's was, for who started
 // the run. If that isn't possible, the question is asked.
-func (x questions) answerAgain(r *trackedRun, open *runstate.Ask, a ask.Answer) {
+func (x questions) answerAgain(r *trackedRun, open *runstate.Ask, a askdata.Answer) {
 	if open == nil {
 		return
 	}

@@ -16,6 +16,7 @@ import (
 
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/askdata"
 	"github.com/photon-beam/beam/internal/engine"
 	"github.com/photon-beam/beam/internal/runlog"
 )
@@ -227,7 +228,7 @@ func checkRecordedOnce(t *testing.T, shape string, seed uint64) {
 	for crashes := 0; !b.state(id).State.Ended(); {
 		time.Sleep(time.Duration(c.upTo(60)) * time.Millisecond) // in a bubble
 		if open := b.Inbox(me, 0); len(open) > 0 && c.upTo(2) == 0 {
-			answer := ask.Answer{Action: ask.Accept, Content: json.RawMessage(fmt.Sprintf(`{%q:%q}`, open[0].Key, open[0].Question.Message))}
+			answer := askdata.Answer{Action: askdata.Accept, Content: json.RawMessage(fmt.Sprintf(`{%q:%q}`, open[0].Key, open[0].Question.Message))}
 			if err := b.Answer(t.Context(), me, open[0].ID, answer, "test"); err != nil && !errors.Is(err, engine.ErrSettled) {
 				t.Fatal(err)
 			}

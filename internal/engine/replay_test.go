@@ -12,6 +12,7 @@ import (
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/generators/shipped"
+	"github.com/photon-beam/beam/internal/askdata"
 	"github.com/photon-beam/beam/internal/engine"
 	"github.com/photon-beam/beam/internal/programtest"
 	"github.com/photon-beam/beam/internal/runlog"
@@ -60,7 +61,7 @@ func (b *testEngine) answerIfOpen(id string, e runlog.Entry) {
 	if !ok {
 		b.t.Fatalf("the test has no answer for %q", a.Key)
 	}
-	answer := ask.Answer{Action: ask.Accept, Content: json.RawMessage(content)}
+	answer := askdata.Answer{Action: askdata.Accept, Content: json.RawMessage(content)}
 	err = b.Answer(b.t.Context(), me, runlog.AskID(id, e.Seq), answer, "test")
 	if err != nil && err != engine.ErrSettled {
 		b.t.Fatal(err)
@@ -217,7 +218,7 @@ func TestRestartInterruptsNonDurableRuns(t *testing.T) {
 	o := testOptions(t, p)
 	o.Log = logWithPrefix(t, []runlog.Entry{
 		runlog.NewEntry(runlog.KindStarted, runlog.Started{Photon: "fleeting", Owner: me.ID, Args: json.RawMessage("{}")}),
-		runlog.NewEntry(runlog.KindAsked, runlog.Asked{Key: "name", Question: &ask.Question{Kind: ask.KindText}}),
+		runlog.NewEntry(runlog.KindAsked, runlog.Asked{Key: "name", Question: &askdata.Question{Kind: askdata.KindText}}),
 	}, 2)
 	b := openTestEngine(t, o)
 	if f := b.waitForEnd(crashedRunID); f.Status != runlog.Interrupted {
@@ -238,8 +239,8 @@ func TestReplayThatDiffersNamesCallAndCause(t *testing.T) {
 		return []runlog.Entry{
 			runlog.NewEntry(runlog.KindStarted, runlog.Started{Photon: "changed", Durable: true, Owner: me.ID, Args: json.RawMessage("{}")}),
 			runlog.NewEntry(runlog.KindClaimed, runlog.Claimed{Epoch: 1, Program: program}),
-			runlog.NewEntry(runlog.KindAsked, runlog.Asked{Key: "name", Question: &ask.Question{Kind: ask.KindText}}),
-			runlog.NewEntry(runlog.KindAnswered, runlog.Answered{AskSeq: 3, Answer: ask.Answer{Action: ask.Accept, Content: json.RawMessage(`{"name":"Ada"}`)}}),
+			runlog.NewEntry(runlog.KindAsked, runlog.Asked{Key: "name", Question: &askdata.Question{Kind: askdata.KindText}}),
+			runlog.NewEntry(runlog.KindAnswered, runlog.Answered{AskSeq: 3, Answer: askdata.Answer{Action: askdata.Accept, Content: json.RawMessage(`{"name":"Ada"}`)}}),
 			runlog.NewEntry(runlog.KindStepped, runlog.Stepped{Key: "charge", Value: json.RawMessage("1")}),
 		}
 	}

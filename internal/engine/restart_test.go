@@ -13,6 +13,7 @@ import (
 
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/askdata"
 	"github.com/photon-beam/beam/internal/engine"
 	"github.com/photon-beam/beam/internal/runlog"
 )
@@ -60,7 +61,7 @@ func (b *testEngine) acceptOnlyAsk(who generators.Caller, id, content string) {
 	if err != nil || len(info.Asks) != 1 {
 		b.t.Fatal(info, err)
 	}
-	a := ask.Answer{Action: ask.Accept, Content: json.RawMessage(content)}
+	a := askdata.Answer{Action: askdata.Accept, Content: json.RawMessage(content)}
 	if err := b.Answer(b.t.Context(), who, info.Asks[0].ID, a, "test"); err != nil {
 		b.t.Fatal(err)
 	}

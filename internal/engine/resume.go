@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/driver"
 	"github.com/photon-beam/beam/internal/engine/exclusive"
 	"github.com/photon-beam/beam/internal/engine/journal"
 	"github.com/photon-beam/beam/internal/engine/mask"
@@ -127,7 +128,7 @@ func newClaim(program string, epoch int) runlog.Entry {
 }
 
 // readHistory reads a run's history from its log. It replies to answered calls with answered.
-func (c *core) readHistory(ctx context.Context, r *trackedRun, answered func(runlog.Answered) generators.Reply) (*replay.History, error) {
+func (c *core) readHistory(ctx context.Context, r *trackedRun, answered func(runlog.Answered) driver.Reply) (*replay.History, error) {
 	h := replay.New(c.program, replay.Replies{Answered: answered, Withdrawn: withdrawnReply})
 	last := uint64(0)
 	for batch, err := range c.log.Read(ctx, r.id, 0) {
@@ -277,7 +278,7 @@ func (c *core) rehearse(ctx context.Context, r *trackedRun, attempts map[string]
 		return parked, true, nil
 	}
 	var secrets mask.Secrets
-	h, err := c.readHistory(ctx, r, func(a runlog.Answered) generators.Reply {
+	h, err := c.readHistory(ctx, r, func(a runlog.Answered) driver.Reply {
 		return r.replyTo(a, func(seq uint64, content []byte) { secrets = secrets.Add(seq, content) })
 	})
 	if err != nil {

@@ -8,10 +8,11 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/askdata"
 	"github.com/photon-beam/beam/internal/cleantext"
 	"github.com/photon-beam/beam/internal/clientsession"
+	"github.com/photon-beam/beam/internal/driver"
 	"github.com/photon-beam/beam/internal/engine/exclusive"
 	"github.com/photon-beam/beam/internal/engine/replay"
 	"github.com/photon-beam/beam/internal/recording"
@@ -67,9 +68,9 @@ func (e *Engine) Start(ctx context.Context, caller generators.Caller, req StartR
 		return Info{}, err
 	}
 	started := newStarted(photon, caller, e.recordedArguments(photon, args), req)
-	if started.Exclusive, err = photon.ExclusiveKey(args); err != nil {
+	if started.Exclusive, err = driver.ExclusiveKey(photon, args); err != nil {
 		attrs := []any{"photon", photon.Name(), "err", err}
-		if p, ok := errors.AsType[*generators.PanicError](err); ok {
+		if p, ok := errors.AsType[*driver.PanicError](err); ok {
 			attrs = append(attrs, "panic", p.Value, "stack", string(p.Stack))
 		}
 		e.logger.Error("finding the key of a run", attrs...)
@@ -106,7 +107,7 @@ func newStarted(p *generators.Photon, caller generators.Caller, args json.RawMes
 	s := runlog.Started{
 		Photon: p.Name(), Title: cleantext.Line(p.Title()), Durable: p.Options().Durable, Version: p.Options().Version,
 		Surface: req.Surface, Samples: req.Samples, Args: args, IdempotencyKey: req.IdempotencyKey,
-		RetainFor: ask.Millis(min(max(req.RetainFor, 0), MaxRetention)),
+		RetainFor: askdata.Millis(min(max(req.RetainFor, 0), MaxRetention)),
 	}
 	s.SetStartedBy(caller)
 	return s

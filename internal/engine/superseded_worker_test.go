@@ -11,6 +11,7 @@ import (
 
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/askdata"
 	"github.com/photon-beam/beam/internal/engine"
 	"github.com/photon-beam/beam/internal/runlog"
 )
@@ -39,7 +40,7 @@ func TestWorkerOfOlderEpochCannotWrite(t *testing.T) {
 	if f := successor.waitForEnd(id); f.Status != runlog.Completed {
 		t.Errorf("finished = %+v", f)
 	}
-	late := ask.Answer{Action: ask.Accept, Content: json.RawMessage(`{"name":"Eve"}`)}
+	late := askdata.Answer{Action: askdata.Accept, Content: json.RawMessage(`{"name":"Eve"}`)}
 	if err := zombie.Answer(t.Context(), me, askID, late, "test"); !errors.Is(err, engine.ErrSettled) {
 		t.Errorf("an answer by the older process: %v", err)
 	}
@@ -58,11 +59,11 @@ func TestAnotherProcessMayAnswer(t *testing.T) {
 	b := newTestEngine(t, greeter)
 	id := b.startRun("greeter", "")
 	askID, seq := b.waitForAsk(id, 0)
-	answered := runlog.NewEntry(runlog.KindAnswered, runlog.Answered{AskSeq: seq, Answer: ask.Answer{Action: ask.Accept, Content: json.RawMessage(`{"name":"Ada"}`)}})
+	answered := runlog.NewEntry(runlog.KindAnswered, runlog.Answered{AskSeq: seq, Answer: askdata.Answer{Action: askdata.Accept, Content: json.RawMessage(`{"name":"Ada"}`)}})
 	if _, err := b.log.Append(t.Context(), id, seq, answered); err != nil {
 		t.Fatal(err)
 	}
-	if err := b.Answer(t.Context(), me, askID, ask.Answer{Action: ask.Decline}, "test"); !errors.Is(err, engine.ErrSettled) {
+	if err := b.Answer(t.Context(), me, askID, askdata.Answer{Action: askdata.Decline}, "test"); !errors.Is(err, engine.ErrSettled) {
 		t.Errorf("a second answer: %v", err)
 	}
 	if f := b.waitForEnd(id); string(f.Result) != `"Hello, Ada"` {

@@ -7,8 +7,9 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/askdata"
+	"github.com/photon-beam/beam/internal/asking"
 	"github.com/photon-beam/beam/internal/engine"
 	"github.com/photon-beam/beam/internal/runlog"
 )
@@ -58,7 +59,7 @@ func askingTool(t *testing.T, name string, definition json.RawMessage) *generato
 		if err := json.Unmarshal(args, &in); err != nil {
 			return nil, err
 		}
-		answer, err := ask.ForFields("who", "Who?", ask.Fields{{Name: in.Field, Type: "string"}}).Ask(yield)
+		answer, err := asking.ForFields("who", "Who?", askdata.Fields{{Name: in.Field, Type: "string"}}).Ask(yield)
 		if err != nil {
 			return nil, err
 		}

@@ -11,6 +11,8 @@ import (
 
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/askdata"
+	"github.com/photon-beam/beam/internal/driver"
 	"github.com/photon-beam/beam/internal/runlog"
 )
 
@@ -38,22 +40,22 @@ func TestMisbehavingToolsEnd(t *testing.T) {
 			var a *generators.Artifact
 			var s *generators.Stepped
 			var r *generators.Result
-			var c *generators.Call
+			var c *driver.Call
 			yield(a)
 			yield(s)
 			yield(r)
-			yield(c)
+			yield(driver.NewEvent(c))
 			yield(nil)
 			return "still here", nil
 		}, runlog.Completed, ""},
 		{"a question without its rules", func(_ context.Context, yield generators.Yield) (any, error) {
-			c := generators.NewCall("file", "file", &ask.Question{Kind: ask.KindFile})
-			yield(c)
+			c := driver.NewCall("file", "file", &askdata.Question{Kind: askdata.KindFile})
+			yield(driver.NewEvent(c))
 			return nil, c.Wait().Err
 		}, runlog.Failed, "ask.File"},
 		{"a question that is nil within", func(_ context.Context, yield generators.Yield) (any, error) {
-			var q *ask.Question
-			yield(generators.NewCall("text", "text", q))
+			var q *askdata.Question
+			yield(driver.NewEvent(driver.NewCall("text", "text", q)))
 			return "continued", nil
 		}, runlog.Completed, ""},
 	}
@@ -71,7 +73,7 @@ func TestStopAfterAnswerByAnotherProcess(t *testing.T) {
 	b := newTestEngine(t, greeter)
 	id := b.startRun("greeter", "")
 	_, seq := b.waitForAsk(id, 0)
-	answered := runlog.NewEntry(runlog.KindAnswered, runlog.Answered{AskSeq: seq, Answer: ask.Answer{Action: ask.Accept, Content: json.RawMessage(`{"name":"Ada"}`)}})
+	answered := runlog.NewEntry(runlog.KindAnswered, runlog.Answered{AskSeq: seq, Answer: askdata.Answer{Action: askdata.Accept, Content: json.RawMessage(`{"name":"Ada"}`)}})
 	if _, err := b.log.Append(t.Context(), id, seq, answered); err != nil {
 		t.Fatal(err)
 	}
@@ -99,7 +101,7 @@ func TestDiscardUploadKeepsArtifact(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	refused := ask.Answer{Action: ask.Accept, Files: []ask.FileRef{{Name: "big.txt", Size: size, Digest: digest}}}
+	refused := askdata.Answer{Action: askdata.Accept, Files: []askdata.FileRef{{Name: "big.txt", Size: size, Digest: digest}}}
 	var invalid *generators.InvalidError
 	if err := b.Answer(t.Context(), me, askID, refused, "test"); !errors.As(err, &invalid) {
 		t.Fatalf("a text instead of a CSV file: %v", err)
@@ -133,7 +135,7 @@ func TestFailedAnswerKeepsBatchedEvents(t *testing.T) {
 	<-reported
 	canceled, cancel := context.WithCancel(t.Context())
 	cancel()
-	large := ask.Answer{Action: ask.Accept, Content: json.RawMessage(`{"text":"` + strings.Repeat("x", 300<<10) + `"}`)}
+	large := askdata.Answer{Action: askdata.Accept, Content: json.RawMessage(`{"text":"` + strings.Repeat("x", 300<<10) + `"}`)}
 	if err := b.Answer(canceled, me, askID, large, "test"); err == nil {
 		t.Fatal("an answer that couldn't be stored was accepted")
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/askdata"
 	"github.com/photon-beam/beam/internal/engine"
 	"github.com/photon-beam/beam/internal/runlog"
 )
@@ -18,10 +19,10 @@ import (
 // settle settles a question without an answer, in each way that there is.
 var settle = map[runlog.UnansweredReason]func(b *testEngine, askID string) error{
 	runlog.ReasonDeclined: func(b *testEngine, askID string) error {
-		return b.Answer(b.t.Context(), me, askID, ask.Answer{Action: ask.Decline}, "browser")
+		return b.Answer(b.t.Context(), me, askID, askdata.Answer{Action: askdata.Decline}, "browser")
 	},
 	runlog.ReasonDismissed: func(b *testEngine, askID string) error {
-		return b.Answer(b.t.Context(), me, askID, ask.Answer{Action: ask.Cancel}, "browser")
+		return b.Answer(b.t.Context(), me, askID, askdata.Answer{Action: askdata.Cancel}, "browser")
 	},
 	runlog.ReasonExpired: func(*testEngine, string) error {
 		time.Sleep(2 * time.Hour) // in the bubble of the test
@@ -135,7 +136,7 @@ func TestUnansweredRunNamesWhoElseDeclined(t *testing.T) {
 	bea := generators.Caller{ID: "bea", Name: "Bea", Roles: []string{generators.RoleOperator}}
 	id := b.startRun("asker", "")
 	askID, _ := b.waitForAsk(id, 0)
-	if err := b.Answer(t.Context(), bea, askID, ask.Answer{Action: ask.Decline}, "browser"); err != nil {
+	if err := b.Answer(t.Context(), bea, askID, askdata.Answer{Action: askdata.Decline}, "browser"); err != nil {
 		t.Fatal(err)
 	}
 	if f := b.waitForEnd(id); f.By != "Bea" {
@@ -166,7 +167,7 @@ func TestUnansweredRunMasksSecrets(t *testing.T) {
 		b.acceptAsk(pin, `{"pin":"hunter22"}`)
 		sure, _ := b.waitForAsk(id, seq)
 		time.Sleep(time.Hour) // it is evicted
-		if err := b.Answer(t.Context(), me, sure, ask.Answer{Action: ask.Decline}, "browser"); err != nil {
+		if err := b.Answer(t.Context(), me, sure, askdata.Answer{Action: askdata.Decline}, "browser"); err != nil {
 			t.Fatal(err)
 		}
 		if f := b.waitForEnd(id); f.Ask == nil || f.Ask.Message != "Use ••••?" || f.Error != "using ••••: the question was declined" {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/askdata"
 	"github.com/photon-beam/beam/internal/engine"
 	"github.com/photon-beam/beam/internal/runlog"
 )
@@ -171,7 +172,7 @@ func TestUnreadableRunIsSkippedOnRecovery(t *testing.T) {
 	o := testOptions(t, greeter)
 	o.Log = logWithPrefix(t, []runlog.Entry{
 		runlog.NewEntry(runlog.KindStarted, runlog.Started{Photon: "greeter", Durable: true, Owner: me.ID, Args: json.RawMessage("{}")}),
-		runlog.NewEntry(runlog.KindAsked, runlog.Asked{Key: "name", Question: &ask.Question{Kind: ask.KindText}}),
+		runlog.NewEntry(runlog.KindAsked, runlog.Asked{Key: "name", Question: &askdata.Question{Kind: askdata.KindText}}),
 		{Kind: runlog.KindAnswered, Data: json.RawMessage(`"not one"`)},
 	}, 3)
 	b := openTestEngine(t, o)
@@ -267,7 +268,7 @@ func TestInterruptionIsRecordedLater(t *testing.T) {
 		o := testOptions(t, greeter)
 		l := &refusingLog{Log: logWithPrefix(t, []runlog.Entry{
 			runlog.NewEntry(runlog.KindStarted, runlog.Started{Photon: "greeter", Owner: me.ID, Args: json.RawMessage("{}")}),
-			runlog.NewEntry(runlog.KindAsked, runlog.Asked{Key: "name", Question: &ask.Question{Kind: ask.KindText}, Deadline: time.Now().Add(time.Hour)}),
+			runlog.NewEntry(runlog.KindAsked, runlog.Asked{Key: "name", Question: &askdata.Question{Kind: askdata.KindText}, Deadline: time.Now().Add(time.Hour)}),
 		}, 2)}
 		l.refuseAppends(errBroken)
 		o.Log = l

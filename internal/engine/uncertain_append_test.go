@@ -13,7 +13,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/photon-beam/beam/ask"
+	"github.com/photon-beam/beam/internal/askdata"
 	"github.com/photon-beam/beam/internal/engine"
 	"github.com/photon-beam/beam/internal/runlog"
 )
@@ -149,7 +149,7 @@ func (b *testEngine) answerRetrying(id string) {
 		}
 		for _, open := range info.Asks {
 			key, _, _ := strings.Cut(open.Key, "#")
-			answer := ask.Answer{Action: ask.Accept, Content: json.RawMessage(answerByKey[key])}
+			answer := askdata.Answer{Action: askdata.Accept, Content: json.RawMessage(answerByKey[key])}
 			if err := b.Answer(b.t.Context(), me, open.ID, answer, "test"); err != nil && !errors.Is(err, engine.ErrSettled) &&
 				!errors.Is(err, runlog.ErrUncertain) && !errors.Is(err, runlog.ErrUnavailable) {
 				b.t.Fatal(err)

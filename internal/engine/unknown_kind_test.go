@@ -7,6 +7,7 @@ import (
 
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/askdata"
 	"github.com/photon-beam/beam/internal/runlog"
 )
 
@@ -18,7 +19,7 @@ func TestUnknownKindIsKept(t *testing.T) {
 		runlog.NewEntry(runlog.KindStarted, runlog.Started{Photon: "greeter", Durable: true, Owner: me.ID, Args: json.RawMessage("{}")}),
 		runlog.NewEntry(runlog.KindClaimed, runlog.Claimed{Epoch: 1}),
 		{Kind: "teleported", Data: json.RawMessage(data)},
-		runlog.NewEntry(runlog.KindAsked, runlog.Asked{Key: "name", Question: &ask.Question{Kind: ask.KindText}}),
+		runlog.NewEntry(runlog.KindAsked, runlog.Asked{Key: "name", Question: &askdata.Question{Kind: askdata.KindText}}),
 	}
 	greeter := newPhoton("greeter", func(_ context.Context, yield generators.Yield) (string, error) {
 		return ask.Text(yield, "name", "What is your name?")

@@ -14,6 +14,8 @@ import (
 
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/askdata"
+	"github.com/photon-beam/beam/internal/driver"
 	"github.com/photon-beam/beam/internal/engine"
 	"github.com/photon-beam/beam/internal/runlog"
 )
@@ -66,7 +68,7 @@ func TestAnswerRefuses(t *testing.T) {
 	b := newTestEngine(t, greeter)
 	id := b.startRun("greeter", "")
 	askID, seq := b.waitForAsk(id, 0)
-	yes := ask.Answer{Action: ask.Accept, Content: json.RawMessage(`{"name":"Ada"}`)}
+	yes := askdata.Answer{Action: askdata.Accept, Content: json.RawMessage(`{"name":"Ada"}`)}
 	stranger := generators.Caller{ID: "session:you"}
 	tests := []struct {
 		name string
@@ -87,8 +89,8 @@ func TestAnswerRefuses(t *testing.T) {
 		}
 	}
 	var invalid *generators.InvalidError
-	bad := ask.Answer{Action: ask.Accept, Content: json.RawMessage(`{"name":"A"}`)}
-	if err := b.Answer(t.Context(), me, askID, bad, "test"); !errors.As(err, &invalid) || invalid.Fields[0].Field() != "name" {
+	bad := askdata.Answer{Action: askdata.Accept, Content: json.RawMessage(`{"name":"A"}`)}
+	if err := b.Answer(t.Context(), me, askID, bad, "test"); !errors.As(err, &invalid) || driver.FieldOf(invalid.Fields[0]) != "name" {
 		t.Errorf("too short: %v", err)
 	}
 	b.acceptAsk(askID, `{"name":"Ada"}`) // still open
@@ -109,7 +111,7 @@ func TestFirstAnswerWins(t *testing.T) {
 	outcomes := make(chan error, 20)
 	for range 20 {
 		wg.Go(func() {
-			a := ask.Answer{Action: ask.Accept, Content: json.RawMessage(`{"name":"Ada"}`)}
+			a := askdata.Answer{Action: askdata.Accept, Content: json.RawMessage(`{"name":"Ada"}`)}
 			outcomes <- b.Answer(t.Context(), me, askID, a, "test")
 		})
 	}
@@ -176,7 +178,7 @@ func TestCancelStopsTheGenerator(t *testing.T) {
 	if got := kindsOf(b.entries(id)); !slices.Equal(got, want) {
 		t.Errorf("log = %v, want %v", got, want)
 	}
-	if err := b.Answer(t.Context(), me, askID, ask.Answer{Action: ask.Decline}, "test"); !errors.Is(err, engine.ErrSettled) {
+	if err := b.Answer(t.Context(), me, askID, askdata.Answer{Action: askdata.Decline}, "test"); !errors.Is(err, engine.ErrSettled) {
 		t.Errorf("a late answer: %v", err)
 	}
 	if err := b.Cancel(t.Context(), me, id, "browser"); err != nil {
@@ -286,7 +288,7 @@ func TestFilesReachGeneratorThroughBlobStore(t *testing.T) {
 	if err != nil || size != 7 {
 		t.Fatal(size, err)
 	}
-	a := ask.Answer{Action: ask.Accept, Files: []ask.FileRef{{Name: "a.txt", MediaType: "text/plain", Size: size, Digest: digest}}}
+	a := askdata.Answer{Action: askdata.Accept, Files: []askdata.FileRef{{Name: "a.txt", MediaType: "text/plain", Size: size, Digest: digest}}}
 	if err := b.Answer(t.Context(), me, askID, a, "test"); err != nil {
 		t.Fatal(err)
 	}

@@ -9,6 +9,8 @@ import (
 
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/askdata"
+	"github.com/photon-beam/beam/internal/driver"
 	"github.com/photon-beam/beam/internal/engine"
 	"github.com/photon-beam/beam/internal/runlog"
 )
@@ -107,7 +109,7 @@ func TestWithdrawRefuses(t *testing.T) {
 			t.Errorf("%s: %v, want %v", tt.name, err, tt.want)
 		}
 	}
-	if err := b.Answer(t.Context(), me, first, ask.Answer{Action: ask.Decline}, "test"); !errors.Is(err, engine.ErrSettled) {
+	if err := b.Answer(t.Context(), me, first, askdata.Answer{Action: askdata.Decline}, "test"); !errors.Is(err, engine.ErrSettled) {
 		t.Errorf("answering afterwards: %v", err)
 	}
 	w, err := runlog.Decode[runlog.Withdrawn](b.waitForEntry(id, seq, runlog.KindWithdrawn))
@@ -150,12 +152,12 @@ func TestAskTogetherIsMarkedInTheLog(t *testing.T) {
 // told the reason.
 func TestGeneratorWithdrawsItsQuestion(t *testing.T) {
 	photon := newPhoton("fickle", func(_ context.Context, yield generators.Yield) (string, error) {
-		var call *generators.Call
+		var call *driver.Call
 		done := make(chan error)
 		generators.Go(yield, func(_ context.Context, yield generators.Yield) {
 			_, err := ask.Text(func(e generators.Event) bool {
 				more := yield(e)
-				if c, ok := e.(*generators.Call); ok {
+				if c, ok := driver.CallOf(e); ok {
 					call = c
 					done <- nil
 				}
@@ -166,7 +168,7 @@ func TestGeneratorWithdrawsItsQuestion(t *testing.T) {
 		<-done
 		call.Withdraw("it was cancelled elsewhere")
 		err := <-done
-		if !errors.Is(err, generators.ErrWithdrawn) {
+		if !errors.Is(err, driver.ErrWithdrawn) {
 			return "", err
 		}
 		return err.Error(), nil

@@ -11,6 +11,7 @@ import (
 
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/clientsession"
+	"github.com/photon-beam/beam/internal/driver"
 	"github.com/photon-beam/beam/internal/engine/journal"
 	"github.com/photon-beam/beam/internal/engine/mask"
 	"github.com/photon-beam/beam/internal/engine/replay"
@@ -28,14 +29,14 @@ import (
 // when trackedRun.worker is no longer it.
 type worker struct {
 	*trackedRun
-	generator    *generators.Run
+	generator    driver.Run
 	content      *toolresult.Recorder // nil unless the photon has a definition
 	history      *replay.History      // of a resumed run; nil for a new one
 	batch        batch
 	runningSteps runningSteps
 	calls        []*waitingCall // none twice
 	// recordingCall is the call whose question or sleep is being recorded.
-	recordingCall *generators.Call
+	recordingCall *driver.Call
 	// answersAgain means that its question is answered as an earlier run's was.
 	answersAgain bool
 	// pauses say why the generator does nothing, although it doesn't wait for a reply.
@@ -59,7 +60,7 @@ func (r *trackedRun) launchGenerator(caller generators.Caller, client *clientses
 	if r.photon.Options().Definition != nil {
 		ctx, w.content = toolresult.WithRecorder(runpause.With(recording.WithObserver(ctx, func(o recording.Observed) { r.core.RecordMessage(r.id, o) }), w.beginPause))
 	}
-	w.generator = r.photon.Prepare(ctx, args)
+	w.generator = driver.Prepare(ctx, r.photon, args)
 	w.generator.SetID(r.id)
 	if h != nil {
 		w.generator.SetRecordedKeys(slices.AppendSeq(h.Keys(), maps.Keys(r.Attempts)), w.findRecordedKey)
@@ -78,7 +79,7 @@ func (r *trackedRun) launchGenerator(caller generators.Caller, client *clientses
 
 // generatorContext returns the context of a run's generator. The client may be nil.
 func (c *core) generatorContext(run string, caller generators.Caller, client *clientsession.Client) context.Context {
-	ctx := clientsession.With(generators.WithCaller(c.generatorCtx, caller), client)
+	ctx := clientsession.With(driver.WithCaller(c.generatorCtx, caller), client)
 	if f := c.runURL; f != nil {
 		ctx = runaddress.With(ctx, func() string { return f(run) })
 	}
@@ -169,7 +170,7 @@ func (w *worker) handleGeneratorError(err error) {
 		return
 	}
 	text := err.Error()
-	var panicked *generators.PanicError
+	var panicked *driver.PanicError
 	var unfit *recordedvalue.Error
 	switch {
 	case w.history != nil && errors.As(err, &unfit):
@@ -238,7 +239,7 @@ const (
 )
 
 // describePanic returns what operators are told of a panic, and logs it.
-func (w *worker) describePanic(p *generators.PanicError) string {
+func (w *worker) describePanic(p *driver.PanicError) string {
 	value, stack := w.secrets.Text(fmt.Sprint(p.Value)), w.secrets.Text(string(p.Stack))
 	w.core.logger.Error("a tool panicked", "run", w.id, "photon", w.Start.Photon, "panic", value, "stack", stack)
 	return "panic: " + humanize.TruncateBytes(value, maxPanicBytes, " …") + "\n\n" + humanize.TruncateBytes(stack, maxStackBytes, "\n…")

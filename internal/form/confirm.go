@@ -4,14 +4,15 @@ import (
 	"encoding/json"
 	"strings"
 
-	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/askdata"
+	"github.com/photon-beam/beam/internal/driver"
 	"github.com/photon-beam/beam/internal/rawjson"
 )
 
 // ConfirmLabels returns the labels of a confirmation's two buttons: its verbs, or what
 // its kind has by default.
-func ConfirmLabels(q *ask.Question) (yes, no string) {
+func ConfirmLabels(q *askdata.Question) (yes, no string) {
 	yes, no = q.Yes, q.No
 	switch {
 	case yes != "":
@@ -27,7 +28,9 @@ func ConfirmLabels(q *ask.Question) (yes, no string) {
 }
 
 // IsConfirmation reports whether a question is a confirmation with its one field.
-func IsConfirmation(q *ask.Question) bool { return q.Kind == ask.KindConfirm && len(q.Fields) == 1 }
+func IsConfirmation(q *askdata.Question) bool {
+	return q.Kind == askdata.KindConfirm && len(q.Fields) == 1
+}
 
 // The values of the choice that a confirmation is over MCP.
 const (
@@ -37,26 +40,26 @@ const (
 
 // RequestedSchemaOf returns [RequestedSchema] of a question's form. A confirmation is
 // a choice between its two labels; see [ConfirmContent].
-func RequestedSchemaOf(q *ask.Question) json.RawMessage {
+func RequestedSchemaOf(q *askdata.Question) json.RawMessage {
 	if !IsConfirmation(q) {
 		return RequestedSchema(q.Fields)
 	}
 	yes, no := ConfirmLabels(q)
 	f := q.Fields[0]
-	f.Type, f.Choices = "string", []ask.Choice{{Value: confirmYes, Title: yes}, {Value: confirmNo, Title: no}}
+	f.Type, f.Choices = "string", []askdata.Choice{{Value: confirmYes, Title: yes}, {Value: confirmNo, Title: no}}
 	switch string(f.Default) {
 	case "true":
 		f.Default = rawjson.EncodeText(confirmYes)
 	case "false":
 		f.Default = rawjson.EncodeText(confirmNo)
 	}
-	return RequestedSchema(ask.Fields{f})
+	return RequestedSchema(askdata.Fields{f})
 }
 
 // RequestedSchemaOf20250618 returns [RequestedSchema20250618] of a question's form.
 // That version has no titled choices, so a confirmation is a boolean that its two
 // labels explain.
-func RequestedSchemaOf20250618(q *ask.Question) json.RawMessage {
+func RequestedSchemaOf20250618(q *askdata.Question) json.RawMessage {
 	if !IsConfirmation(q) {
 		return RequestedSchema20250618(q.Fields)
 	}
@@ -67,13 +70,13 @@ func RequestedSchemaOf20250618(q *ask.Question) json.RawMessage {
 		title = f.Title + ": " + title
 	}
 	f.Title = title
-	return RequestedSchema20250618(ask.Fields{f})
+	return RequestedSchema20250618(askdata.Fields{f})
 }
 
 // ConfirmContent returns content for [RequestedSchemaOf] as content of the question's
 // own fields: a confirmation's choice becomes a boolean. Booleans, and content of other
 // questions, stay as they are. The error is a [*generators.InvalidError].
-func ConfirmContent(q *ask.Question, content json.RawMessage) (json.RawMessage, error) {
+func ConfirmContent(q *askdata.Question, content json.RawMessage) (json.RawMessage, error) {
 	if !IsConfirmation(q) || rawjson.TypeName(content) != rawjson.ObjectType {
 		return content, nil
 	}
@@ -95,7 +98,7 @@ func ConfirmContent(q *ask.Question, content json.RawMessage) (json.RawMessage, 
 	case no:
 		return append(out, "false}"...), nil
 	}
-	return nil, &generators.InvalidError{Fields: []generators.FieldError{generators.At(name, "must be yes or no")}}
+	return nil, &generators.InvalidError{Fields: []generators.FieldError{driver.At(name, "must be yes or no")}}
 }
 
 // yesLabelFor returns the label of the button that confirms a destructive question:

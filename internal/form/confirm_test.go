@@ -6,13 +6,13 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/askdata"
 	"github.com/photon-beam/beam/internal/form"
 )
 
-func confirmation() *ask.Question {
-	return &ask.Question{Kind: ask.KindConfirm, Message: "Apply?", Yes: "Apply", No: "Keep", Fields: ask.Fields{{Name: "go", Type: "boolean", Required: true}}}
+func confirmation() *askdata.Question {
+	return &askdata.Question{Kind: askdata.KindConfirm, Message: "Apply?", Yes: "Apply", No: "Keep", Fields: askdata.Fields{{Name: "go", Type: "boolean", Required: true}}}
 }
 
 // Over MCP a confirmation has its two verbs.
@@ -50,7 +50,7 @@ func TestConfirmContent(t *testing.T) {
 	if invalid, ok := errors.AsType[*generators.InvalidError](err); !ok || !strings.Contains(invalid.Error(), "must be yes or no") {
 		t.Errorf("got %v", err)
 	}
-	text := &ask.Question{Kind: ask.KindText, Fields: ask.Fields{{Name: "go", Type: "string"}}}
+	text := &askdata.Question{Kind: askdata.KindText, Fields: askdata.Fields{{Name: "go", Type: "string"}}}
 	if got, err := form.ConfirmContent(text, json.RawMessage(`{"go":"yes"}`)); err != nil || string(got) != `{"go":"yes"}` {
 		t.Errorf("the content of a text became %s, %v", got, err)
 	}
@@ -68,7 +68,7 @@ func TestYesLabels(t *testing.T) {
 		"Delete " + strings.Repeat("everything ", 9) + "?": "Yes, go ahead",
 		"?": "Yes, go ahead", "": "Yes, go ahead",
 	} {
-		if got, _ := form.ConfirmLabels(&ask.Question{Message: question, Destructive: true}); got != want {
+		if got, _ := form.ConfirmLabels(&askdata.Question{Message: question, Destructive: true}); got != want {
 			t.Errorf("%q: %q, want %q", question, got, want)
 		}
 	}

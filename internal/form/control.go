@@ -9,7 +9,7 @@ import (
 
 	"github.com/google/jsonschema-go/jsonschema"
 
-	"github.com/photon-beam/beam/ask"
+	"github.com/photon-beam/beam/internal/askdata"
 	"github.com/photon-beam/beam/internal/cleantext"
 	"github.com/photon-beam/beam/internal/humanize"
 	"github.com/photon-beam/beam/internal/rawjson"
@@ -55,7 +55,7 @@ func (b *builder) setChoices(p *Part, values []any, titles []any) bool {
 	b.choices += len(values)
 	seen := make(map[string]bool, len(values))
 	for i, v := range values {
-		c := ask.Choice{}
+		c := askdata.Choice{}
 		text, isText := v.(string)
 		if c.Value = text; p.jsonChoices {
 			raw, err := json.Marshal(v)
@@ -105,20 +105,20 @@ func describeText(p *Part, s *jsonschema.Schema) bool {
 	p.Type, p.Pattern = "string", s.Pattern
 	p.MinLength, p.MaxLength = orZero(s.MinLength), orZero(s.MaxLength)
 	switch {
-	case p.Pattern == ask.TimePattern:
-		p.Format = ask.FormatTime
+	case p.Pattern == askdata.TimePattern:
+		p.Format = askdata.FormatTime
 	case s.ContentEncoding == "base64":
-		p.Encoded, p.Format, p.Rule = true, ask.FormatLong, "the content of a file, in base64"
+		p.Encoded, p.Format, p.Rule = true, askdata.FormatLong, "the content of a file, in base64"
 	case s.ContentEncoding != "":
 		p.Rule = "encoded as " + s.ContentEncoding
 	case s.ContentMediaType != "":
-		p.Format = ask.FormatLong
-	case s.Format == "email", s.Format == "uri", s.Format == "date", s.Format == "date-time", s.Format == ask.FormatSecret:
+		p.Format = askdata.FormatLong
+	case s.Format == "email", s.Format == "uri", s.Format == "date", s.Format == "date-time", s.Format == askdata.FormatSecret:
 		p.Format = s.Format
 	case s.Format != "":
 		p.Rule = "in the format " + s.Format
 	case s.MaxLength == nil && s.Pattern == "" && longNames.MatchString(p.token):
-		p.Format = ask.FormatLong
+		p.Format = askdata.FormatLong
 	}
 	return true
 }
@@ -206,7 +206,7 @@ func (b *builder) control(p *Part, s *jsonschema.Schema, in input) *Part {
 // showLines makes a text's control have several lines if the text has.
 func (p *Part) showLines() {
 	if p.Type == "string" && p.Format == "" && len(p.Choices) == 0 && slices.ContainsFunc(p.Values, func(v string) bool { return strings.ContainsAny(v, "\r\n") }) {
-		p.Format = ask.FormatLong
+		p.Format = askdata.FormatLong
 	}
 }
 
@@ -235,7 +235,7 @@ func (b *builder) controlWith(p *Part, in input) *Part {
 // holds reports whether the control can hold a value that isn't null.
 func (p *Part) holds(raw json.RawMessage) bool {
 	isChoice := func(text string) bool {
-		return slices.ContainsFunc(p.Choices, func(c ask.Choice) bool { return c.Value == text })
+		return slices.ContainsFunc(p.Choices, func(c askdata.Choice) bool { return c.Value == text })
 	}
 	switch t := rawjson.TypeName(raw); {
 	case p.jsonChoices:

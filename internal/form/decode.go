@@ -12,15 +12,15 @@ import (
 	"strings"
 	"time"
 
-	"github.com/photon-beam/beam/ask"
+	"github.com/photon-beam/beam/internal/askdata"
 )
 
 // Decode returns the values of a posted HTML form as content for
-// [ask.Fields.Check]. It omits blank fields, so that an optional field is missing
+// [askdata.Fields.Check]. It omits blank fields, so that an optional field is missing
 // rather than empty. A missing checkbox is false. A local date and time is in
 // zone, or in UTC if zone is nil. A value that doesn't parse as its field's type
 // stays text, for Check to reject.
-func Decode(fields ask.Fields, values url.Values, zone *time.Location) json.RawMessage {
+func Decode(fields askdata.Fields, values url.Values, zone *time.Location) json.RawMessage {
 	content := make(map[string]any, len(fields))
 	for i := range fields {
 		f := &fields[i]
@@ -36,7 +36,7 @@ func Decode(fields ask.Fields, values url.Values, zone *time.Location) json.RawM
 }
 
 // decodeField reports false if the content should omit the field.
-func decodeField(f *ask.Field, posted []string, zone *time.Location) (any, bool) {
+func decodeField(f *askdata.Field, posted []string, zone *time.Location) (any, bool) {
 	if f.Type == "array" {
 		return decodeList(f, posted)
 	}
@@ -50,7 +50,7 @@ func decodeField(f *ask.Field, posted []string, zone *time.Location) (any, bool)
 	switch {
 	case text == "" && len(posted) > 0 && hasChoice(f, ""):
 		return "", true
-	case text == "" || f.Format != ask.FormatSecret && strings.TrimSpace(text) == "":
+	case text == "" || f.Format != askdata.FormatSecret && strings.TrimSpace(text) == "":
 		return nil, false
 	}
 	switch {
@@ -60,14 +60,14 @@ func decodeField(f *ask.Field, posted []string, zone *time.Location) (any, bool)
 		return decodeJSON(text), true
 	case f.Format == "date-time":
 		return decodeDateTime(strings.TrimSpace(text), zone), true
-	case f.Format == "date" || f.Format == "email" || f.Format == "uri" || f.Format == ask.FormatTime:
+	case f.Format == "date" || f.Format == "email" || f.Format == "uri" || f.Format == askdata.FormatTime:
 		return strings.TrimSpace(text), true
 	}
 	return text, true
 }
 
 // decodeList drops repeated values. It omits an empty list that isn't required.
-func decodeList(f *ask.Field, posted []string) (any, bool) {
+func decodeList(f *askdata.Field, posted []string) (any, bool) {
 	list := []string{}
 	seen := make(map[string]bool, len(posted))
 	for _, v := range posted {
@@ -89,8 +89,8 @@ func decodeBool(text string) (any, bool) {
 	return text, true
 }
 
-func hasChoice(f *ask.Field, value string) bool {
-	return slices.ContainsFunc(f.Choices, func(c ask.Choice) bool { return c.Value == value })
+func hasChoice(f *askdata.Field, value string) bool {
+	return slices.ContainsFunc(f.Choices, func(c askdata.Choice) bool { return c.Value == value })
 }
 
 // numberPattern matches what people type as a number. Its groups are the sign,

@@ -8,26 +8,26 @@ import (
 	"time"
 	_ "time/tzdata"
 
-	"github.com/photon-beam/beam/ask"
+	"github.com/photon-beam/beam/internal/askdata"
 	"github.com/photon-beam/beam/internal/form"
 )
 
 // postedTests is a form with a field of every type.
-var postedTests = ask.Fields{
+var postedTests = askdata.Fields{
 	{Name: "text", Type: "string"},
-	{Name: "long", Type: "string", Format: ask.FormatLong},
+	{Name: "long", Type: "string", Format: askdata.FormatLong},
 	{Name: "mail", Type: "string", Format: "email"},
-	{Name: "pin", Type: "string", Format: ask.FormatSecret},
-	{Name: "pick", Type: "string", Choices: ask.Choices("a", "b")},
-	{Name: "none", Type: "string", Choices: []ask.Choice{{Value: "", Title: "None"}, {Value: "a"}}},
-	{Name: "many", Type: "array", Choices: ask.Choices("a", "b", "c")},
-	{Name: "must", Type: "array", Choices: ask.Choices("a", "b"), Required: true},
+	{Name: "pin", Type: "string", Format: askdata.FormatSecret},
+	{Name: "pick", Type: "string", Choices: askdata.Choices("a", "b")},
+	{Name: "none", Type: "string", Choices: []askdata.Choice{{Value: "", Title: "None"}, {Value: "a"}}},
+	{Name: "many", Type: "array", Choices: askdata.Choices("a", "b", "c")},
+	{Name: "must", Type: "array", Choices: askdata.Choices("a", "b"), Required: true},
 	{Name: "sure", Type: "boolean"},
 	{Name: "n", Type: "number"},
 	{Name: "i", Type: "integer"},
 	{Name: "day", Type: "string", Format: "date"},
 	{Name: "at", Type: "string", Format: "date-time"},
-	{Name: "time", Type: "string", Format: ask.FormatTime},
+	{Name: "time", Type: "string", Format: askdata.FormatTime},
 	{Name: "json"},
 }
 
@@ -89,7 +89,7 @@ func TestDecode(t *testing.T) {
 }
 
 func TestDecodeCheckboxes(t *testing.T) {
-	fields := ask.Fields{{Name: "sure", Type: "boolean"}}
+	fields := askdata.Fields{{Name: "sure", Type: "boolean"}}
 	for post, want := range map[string]string{
 		"": "false", "sure=on": "true", "sure=true": "true", "sure=off": "false", "sure=": "false", "sure=false&sure=on": "true", "sure=maybe": `"maybe"`,
 	} {
@@ -107,7 +107,7 @@ func TestDecodeSkippedHours(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	fields := ask.Fields{{Name: "at", Type: "string", Format: "date-time"}}
+	fields := askdata.Fields{{Name: "at", Type: "string", Format: "date-time"}}
 	for _, at := range []string{"2026-03-29T02:30", "2026-10-25T02:30"} {
 		got := form.Decode(fields, url.Values{"at": {at}}, berlin)
 		if _, err := fields.Check(got); err != nil {
@@ -122,10 +122,10 @@ func TestDecodeSkippedHours(t *testing.T) {
 // In a posted form, blank fields are missing, and a list without a checked checkbox is
 // empty.
 func TestPostedFormIsChecked(t *testing.T) {
-	fields := ask.Fields{
+	fields := askdata.Fields{
 		{Name: "name", Type: "string", Required: true},
-		{Name: "tags", Type: "array", Choices: ask.Choices("a", "b"), Required: true},
-		{Name: "some", Type: "array", Choices: ask.Choices("a", "b"), Required: true, MinItems: 2},
+		{Name: "tags", Type: "array", Choices: askdata.Choices("a", "b"), Required: true},
+		{Name: "some", Type: "array", Choices: askdata.Choices("a", "b"), Required: true, MinItems: 2},
 		{Name: "sure", Type: "boolean", Required: true},
 		{Name: "count", Type: "integer"},
 	}

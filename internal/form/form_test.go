@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/photon-beam/beam/ask"
+	"github.com/photon-beam/beam/internal/askdata"
 	"github.com/photon-beam/beam/internal/form"
 )
 
@@ -67,7 +67,7 @@ func addPosted(values url.Values, p *form.Part) {
 			values.Add(p.Input, "off")
 		}
 		for _, v := range p.Values {
-			if p.Type != "string" && p.Type != "array" || p.Format == ask.FormatLong || !strings.ContainsAny(v, "\r\n") || len(p.Choices) > 0 {
+			if p.Type != "string" && p.Type != "array" || p.Format == askdata.FormatLong || !strings.ContainsAny(v, "\r\n") || len(p.Choices) > 0 {
 				values.Add(p.Input, v)
 			}
 		}

@@ -10,8 +10,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/askdata"
 	"github.com/photon-beam/beam/internal/form"
 )
 
@@ -50,7 +50,7 @@ var beyondSchema = regexp.MustCompile(`must be between -9223372036854775808|must
 
 // checkAgainstSchema checks content with the form and with its schema, and compares
 // the results.
-func checkAgainstSchema(t *testing.T, fields ask.Fields, schema *generators.Schema, content json.RawMessage) {
+func checkAgainstSchema(t *testing.T, fields askdata.Fields, schema *generators.Schema, content json.RawMessage) {
 	t.Helper()
 	checked, err := fields.Check(content)
 	if err != nil {
@@ -84,7 +84,7 @@ func FuzzCheckForm(f *testing.F) {
 		if err != nil {
 			return
 		}
-		fields, err := ask.FromSchema(s.Document())
+		fields, err := askdata.FromSchema(s.Document())
 		if err != nil {
 			return
 		}
@@ -111,7 +111,7 @@ func FuzzFromSchema(f *testing.F) {
 			return
 		}
 		_ = form.ForSchema(s.Document()).Defaults()
-		fields, err := ask.FromSchema(s.Document())
+		fields, err := askdata.FromSchema(s.Document())
 		if err != nil {
 			return
 		}
@@ -128,13 +128,13 @@ func FuzzFromSchema(f *testing.F) {
 	})
 }
 
-func fieldsFromRaw(t *testing.T, raw json.RawMessage) ask.Fields {
+func fieldsFromRaw(t *testing.T, raw json.RawMessage) askdata.Fields {
 	t.Helper()
 	s, err := generators.ParseSchema(raw)
 	if err != nil {
 		t.Fatalf("%s: %v", raw, err)
 	}
-	fields, err := ask.FromSchema(s.Document())
+	fields, err := askdata.FromSchema(s.Document())
 	if err != nil {
 		t.Fatalf("%s: %v", raw, err)
 	}
@@ -142,10 +142,10 @@ func fieldsFromRaw(t *testing.T, raw json.RawMessage) ask.Fields {
 }
 
 // normalized returns a form without titles that are the same as the value.
-func normalized(fields ask.Fields) ask.Fields {
-	out := ask.Fields{}
+func normalized(fields askdata.Fields) askdata.Fields {
+	out := askdata.Fields{}
 	for _, f := range fields {
-		var choices []ask.Choice
+		var choices []askdata.Choice
 		for _, c := range f.Choices {
 			if c.Title == c.Value {
 				c.Title = ""
@@ -166,11 +166,11 @@ func normalized(fields ask.Fields) ask.Fields {
 
 // withoutDescribedRules returns a form without the rules that MCP's subset can state
 // only in descriptions.
-func withoutDescribedRules(fields ask.Fields) ask.Fields {
+func withoutDescribedRules(fields askdata.Fields) askdata.Fields {
 	out := normalized(fields)
 	for i := range out {
 		f := &out[i]
-		if f.Format == ask.FormatTime {
+		if f.Format == askdata.FormatTime {
 			f.Format = ""
 		}
 		f.Description, f.Pattern, f.Step = "", "", nil

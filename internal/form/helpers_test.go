@@ -9,8 +9,8 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/askdata"
 )
 
 // fieldErrors returns the messages of an InvalidError, by path.
@@ -66,25 +66,25 @@ func golden(t *testing.T, name string, raw []byte) {
 }
 
 // allFields is a form with every rule.
-func allFields() ask.Fields {
+func allFields() askdata.Fields {
 	zero, ten, quarter := 0.0, 10.0, 0.25
-	return ask.Fields{
+	return askdata.Fields{
 		{Name: "name", Type: "string", Title: "Your name", Description: "As on the badge.", Required: true, MinLength: 1, MaxLength: 40, Default: json.RawMessage(`"Ada"`)},
 		{Name: "airport", Type: "string", Description: "Where from.", Pattern: "^[A-Z]{3}$", PatternHint: "must be three capital letters"},
 		{Name: "code", Type: "string", Pattern: `^\d+$`},
 		{Name: "mail", Type: "string", Format: "email"},
 		{Name: "site", Type: "string", Format: "uri"},
-		{Name: "notes", Type: "string", Format: ask.FormatLong},
-		{Name: "secret", Type: "string", Format: ask.FormatSecret},
-		{Name: "clock", Type: "string", Format: ask.FormatTime, Pattern: ask.TimePattern},
+		{Name: "notes", Type: "string", Format: askdata.FormatLong},
+		{Name: "secret", Type: "string", Format: askdata.FormatSecret},
+		{Name: "clock", Type: "string", Format: askdata.FormatTime, Pattern: askdata.TimePattern},
 		{Name: "day", Type: "string", Format: "date", Earliest: "2026-05-01", Latest: "2026-05-31"},
 		{Name: "at", Type: "string", Format: "date-time", Description: "When?", Earliest: "2026-05-01T00:00:00Z"},
 		{Name: "share", Type: "number", Minimum: &zero, Maximum: &ten, Step: &quarter, Description: "How much"},
 		{Name: "count", Type: "integer", Minimum: &zero},
 		{Name: "sure", Type: "boolean", Default: json.RawMessage("true")},
-		{Name: "pick", Type: "string", Choices: ask.Choices("a", "b"), MaxLength: 1, Pattern: "^a"},
-		{Name: "titled", Type: "string", Required: true, Choices: []ask.Choice{{Value: "d", Title: "Development"}, {Value: "p"}}},
-		{Name: "many", Type: "array", Choices: ask.Choices("a", "b", "c"), MinItems: 1, MaxItems: 2},
-		{Name: "titles", Type: "array", Choices: []ask.Choice{{Value: "r", Title: "Red"}, {Value: "g", Title: "Green"}}, Default: json.RawMessage(`["g"]`)},
+		{Name: "pick", Type: "string", Choices: askdata.Choices("a", "b"), MaxLength: 1, Pattern: "^a"},
+		{Name: "titled", Type: "string", Required: true, Choices: []askdata.Choice{{Value: "d", Title: "Development"}, {Value: "p"}}},
+		{Name: "many", Type: "array", Choices: askdata.Choices("a", "b", "c"), MinItems: 1, MaxItems: 2},
+		{Name: "titles", Type: "array", Choices: []askdata.Choice{{Value: "r", Title: "Red"}, {Value: "g", Title: "Green"}}, Default: json.RawMessage(`["g"]`)},
 	}
 }

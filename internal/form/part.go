@@ -7,8 +7,7 @@ import (
 	"time"
 
 	"github.com/google/jsonschema-go/jsonschema"
-
-	"github.com/photon-beam/beam/ask"
+	"github.com/photon-beam/beam/internal/askdata"
 )
 
 // A Kind is a way in which a part of a form is filled in.
@@ -28,7 +27,7 @@ const (
 type Part struct {
 	// Field describes a Control. Of the other kinds, it has the name, the title, the
 	// description, and whether the part is required.
-	ask.Field
+	askdata.Field
 	Kind Kind
 	// Input is the name of the part's control in the HTML form, and the beginning of
 	// the names of its parts' controls.
@@ -109,7 +108,7 @@ func joinInput(input, token string) string {
 func joinPointer(pointer, token string) string { return pointer + "/" + tokenEscaper.Replace(token) }
 
 // FromFields returns a flat form. If values is nil, it has the fields' defaults.
-func FromFields(fields ask.Fields, values map[string][]string) *Part {
+func FromFields(fields askdata.Fields, values map[string][]string) *Part {
 	root := &Part{Kind: Group, Parts: make([]*Part, len(fields))}
 	for i, f := range fields {
 		p := &Part{Field: f, Kind: Control, Input: f.Name, Pointer: joinPointer("", f.Name)}
@@ -122,7 +121,7 @@ func FromFields(fields ask.Fields, values map[string][]string) *Part {
 		default:
 			p.Values = posted
 		}
-		if f.Format == ask.FormatSecret {
+		if f.Format == askdata.FormatSecret {
 			p.Values = nil
 		}
 		root.Parts[i] = p

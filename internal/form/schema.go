@@ -8,21 +8,21 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/photon-beam/beam/ask"
+	"github.com/photon-beam/beam/internal/askdata"
 	"github.com/photon-beam/beam/internal/humanize"
 )
 
 // Schema returns the JSON Schema of a form, with every rule that JSON Schema can
 // express.
-func Schema(fields ask.Fields) json.RawMessage {
+func Schema(fields askdata.Fields) json.RawMessage {
 	return objectSchema(fields, fieldSchemaOf)
 }
 
 // RequestedSchema returns the schema of a form within the subset that MCP allows
 // in elicitation/create (2025-11-25). The descriptions state the rules that Beam
 // enforces beyond the subset: patterns, steps and date bounds.
-func RequestedSchema(fields ask.Fields) json.RawMessage {
-	return objectSchema(fields, func(f *ask.Field) fieldSchema {
+func RequestedSchema(fields askdata.Fields) json.RawMessage {
+	return objectSchema(fields, func(f *askdata.Field) fieldSchema {
 		s := fieldSchemaOf(f)
 		s.Description = describeRules(f)
 		s.Pattern, s.MultipleOf, s.UniqueItems = "", nil, false
@@ -30,7 +30,7 @@ func RequestedSchema(fields ask.Fields) json.RawMessage {
 	})
 }
 
-func objectSchema(fields ask.Fields, schemaOf func(*ask.Field) fieldSchema) json.RawMessage {
+func objectSchema(fields askdata.Fields, schemaOf func(*askdata.Field) fieldSchema) json.RawMessage {
 	var w objectWriter
 	for i := range fields {
 		f := &fields[i]
@@ -104,7 +104,7 @@ type titledChoice struct {
 	Const string `json:"const"`
 }
 
-func fieldSchemaOf(f *ask.Field) fieldSchema {
+func fieldSchemaOf(f *askdata.Field) fieldSchema {
 	s := fieldSchema{Type: f.Type, Title: f.Title, Description: f.Description, Default: f.Default}
 	switch {
 	case f.Type == "number" || f.Type == "integer":
@@ -126,7 +126,7 @@ func fieldSchemaOf(f *ask.Field) fieldSchema {
 
 // setChoices writes plain choices as enum, titled choices as oneOf, and titled
 // choices of a list as anyOf.
-func (s *fieldSchema) setChoices(f *ask.Field) {
+func (s *fieldSchema) setChoices(f *askdata.Field) {
 	var plain []string
 	var titled []titledChoice
 	for _, c := range f.Choices {
@@ -150,7 +150,7 @@ func (s *fieldSchema) setChoices(f *ask.Field) {
 	}
 }
 
-func hasTitledChoices(f *ask.Field) bool {
+func hasTitledChoices(f *askdata.Field) bool {
 	for _, c := range f.Choices {
 		if c.Title != "" && c.Title != c.Value {
 			return true
@@ -161,23 +161,23 @@ func hasTitledChoices(f *ask.Field) bool {
 
 // patternOf returns the regular expression that the field's text must match, or
 // the empty string.
-func patternOf(f *ask.Field) string {
-	if f.Pattern == "" && f.Format == ask.FormatTime {
-		return ask.TimePattern
+func patternOf(f *askdata.Field) string {
+	if f.Pattern == "" && f.Format == askdata.FormatTime {
+		return askdata.TimePattern
 	}
 	return f.Pattern
 }
 
 // describeRules returns the field's description followed by a sentence for each
 // rule that MCP's subset can't express.
-func describeRules(f *ask.Field) string {
+func describeRules(f *askdata.Field) string {
 	var rules []string
 	add := func(rule string) { rules = append(rules, endSentence(rule)) }
 	switch {
 	case len(f.Choices) > 0 || patternOf(f) == "":
 	case f.PatternHint != "":
 		add(capitalize(f.PatternHint))
-	case patternOf(f) == ask.TimePattern:
+	case patternOf(f) == askdata.TimePattern:
 		add("A time of day, such as 18:30")
 	default:
 		add("Must match " + f.Pattern)

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/photon-beam/beam/ask"
+	"github.com/photon-beam/beam/internal/askdata"
 	"github.com/photon-beam/beam/internal/rawjson"
 )
 
@@ -34,7 +34,7 @@ type schema20250618 struct {
 // property, and [ContentFrom20250618] collects them into the list again. Only
 // booleans have defaults: the descriptions state other defaults, and the rules
 // that Beam enforces beyond the subset.
-func RequestedSchema20250618(fields ask.Fields) json.RawMessage {
+func RequestedSchema20250618(fields askdata.Fields) json.RawMessage {
 	var w objectWriter
 	choices := choiceProperties(fields)
 	for i := range fields {
@@ -51,16 +51,16 @@ func RequestedSchema20250618(fields ask.Fields) json.RawMessage {
 }
 
 // ContentFrom20250618 converts content that fits [RequestedSchema20250618] to
-// content of the form itself, for [ask.Question.Check]. The choices that are true
+// content of the form itself, for [askdata.Question.Check]. The choices that are true
 // become their field's list, in the form's order; an empty list that isn't
 // required is omitted. Members that the form doesn't have are dropped. The error
 // is a [*generators.InvalidError].
-func ContentFrom20250618(fields ask.Fields, content json.RawMessage) (json.RawMessage, error) {
+func ContentFrom20250618(fields askdata.Fields, content json.RawMessage) (json.RawMessage, error) {
 	choices := choiceProperties(fields)
-	var booleans ask.Fields
+	var booleans askdata.Fields
 	for i := range fields {
 		for _, name := range choices[i] {
-			booleans = append(booleans, ask.Field{Name: name, Type: "boolean"})
+			booleans = append(booleans, askdata.Field{Name: name, Type: "boolean"})
 		}
 	}
 	if _, err := booleans.Check(content); err != nil {
@@ -90,7 +90,7 @@ func ContentFrom20250618(fields ask.Fields, content json.RawMessage) (json.RawMe
 // choiceProperties returns, by the index of each multiple choice, the names of the
 // properties for its choices: FIELD.VALUE, followed by underscores if something
 // else has that name.
-func choiceProperties(fields ask.Fields) map[int][]string {
+func choiceProperties(fields askdata.Fields) map[int][]string {
 	taken := make(map[string]bool, len(fields))
 	for i := range fields {
 		taken[fields[i].Name] = true
@@ -114,7 +114,7 @@ func choiceProperties(fields ask.Fields) map[int][]string {
 
 // chosenValues returns the list of the choices that are true, or nil if the
 // content should omit the list.
-func chosenValues(f *ask.Field, names []string, values map[string]json.RawMessage) json.RawMessage {
+func chosenValues(f *askdata.Field, names []string, values map[string]json.RawMessage) json.RawMessage {
 	chosen := []string{}
 	for n, name := range names {
 		if string(bytes.TrimSpace(values[name])) == "true" {
@@ -128,7 +128,7 @@ func chosenValues(f *ask.Field, names []string, values map[string]json.RawMessag
 }
 
 // fieldSchema20250618 returns the schema of a field that is not a multiple choice.
-func fieldSchema20250618(f *ask.Field) schema20250618 {
+func fieldSchema20250618(f *askdata.Field) schema20250618 {
 	s := schema20250618{Type: f.Type, Title: f.Title, Description: describeRules(f)}
 	switch {
 	case f.Type == "boolean":
@@ -158,7 +158,7 @@ func fieldSchema20250618(f *ask.Field) schema20250618 {
 
 // choiceSchema20250618 returns the schema of the nth choice of a multiple choice.
 // The first one describes the whole field too.
-func choiceSchema20250618(f *ask.Field, n int) schema20250618 {
+func choiceSchema20250618(f *askdata.Field, n int) schema20250618 {
 	choice := f.Choices[n]
 	s := schema20250618{Type: "boolean", Title: choice.Label(), Description: fmt.Sprintf("A choice for “%s”.", f.Label())}
 	if n == 0 {
@@ -173,7 +173,7 @@ func choiceSchema20250618(f *ask.Field, n int) schema20250618 {
 }
 
 // describeItemBounds states how many choices to choose.
-func describeItemBounds(f *ask.Field) string {
+func describeItemBounds(f *askdata.Field) string {
 	switch least, most := f.MinItems, f.MaxItems; {
 	case least > 0 && most > 0 && least == most:
 		return fmt.Sprintf("Choose %d.", least)
@@ -189,8 +189,8 @@ func describeItemBounds(f *ask.Field) string {
 
 // describeDefault returns the default as people read it. It adds no period, which
 // could be mistaken for a part of the value.
-func describeDefault(f *ask.Field) string {
-	if f.Default == nil || f.Format == ask.FormatSecret {
+func describeDefault(f *askdata.Field) string {
+	if f.Default == nil || f.Format == askdata.FormatSecret {
 		return ""
 	}
 	var text string

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/askdata"
 	"github.com/photon-beam/beam/internal/form"
 )
 
@@ -16,7 +16,7 @@ func TestRequestedSchema20250618(t *testing.T) {
 	raw := form.RequestedSchema20250618(allFields())
 	golden(t, "schema20250618.json", raw)
 	checkSchema20250618(t, raw)
-	if got := string(form.RequestedSchema20250618(ask.Fields(nil))); got != `{"type":"object","properties":{}}` {
+	if got := string(form.RequestedSchema20250618(askdata.Fields(nil))); got != `{"type":"object","properties":{}}` {
 		t.Errorf("a form without fields is %s", got)
 	}
 }
@@ -83,10 +83,10 @@ func TestDescriptions20250618(t *testing.T) {
 	fields := allFields()
 	fields[11].Default = json.RawMessage(" 3 ")
 	fields = append(fields,
-		ask.Field{Name: "level", Description: "How loud", Type: "string", Choices: []ask.Choice{{Value: "v", Title: "Very loud"}}, Default: json.RawMessage(`"v"`)},
-		ask.Field{Name: "list", Title: "List", Description: "What to take.", Type: "array", Choices: ask.Choices("x", "y"), MinItems: 2, MaxItems: 2},
-		ask.Field{Name: "least", Type: "array", Choices: ask.Choices("x"), MinItems: 1},
-		ask.Field{Name: "most", Type: "array", Choices: ask.Choices("x"), MaxItems: 1})
+		askdata.Field{Name: "level", Description: "How loud", Type: "string", Choices: []askdata.Choice{{Value: "v", Title: "Very loud"}}, Default: json.RawMessage(`"v"`)},
+		askdata.Field{Name: "list", Title: "List", Description: "What to take.", Type: "array", Choices: askdata.Choices("x", "y"), MinItems: 2, MaxItems: 2},
+		askdata.Field{Name: "least", Type: "array", Choices: askdata.Choices("x"), MinItems: 1},
+		askdata.Field{Name: "most", Type: "array", Choices: askdata.Choices("x"), MaxItems: 1})
 	doc := schema(t, string(form.RequestedSchema20250618(fields))).Document()
 	for name, want := range descriptions {
 		p := doc.Properties[name]
@@ -101,9 +101,9 @@ func TestDescriptions20250618(t *testing.T) {
 
 // The names of choices are unique, whatever the names of the fields are.
 func TestChoiceNamesAreUnique(t *testing.T) {
-	fields := ask.Fields{
-		{Name: "a.b", Type: "array", Choices: ask.Choices("c")},
-		{Name: "a", Type: "array", Choices: ask.Choices("b.c", "b")},
+	fields := askdata.Fields{
+		{Name: "a.b", Type: "array", Choices: askdata.Choices("c")},
+		{Name: "a", Type: "array", Choices: askdata.Choices("b.c", "b")},
 		{Name: "a.b.c", Type: "boolean"},
 	}
 	if n := len(schema(t, string(form.RequestedSchema20250618(fields))).Document().Properties); n != 4 {
@@ -116,10 +116,10 @@ func TestChoiceNamesAreUnique(t *testing.T) {
 }
 
 func TestContentFrom20250618(t *testing.T) {
-	fields := ask.Fields{
+	fields := askdata.Fields{
 		{Name: "name", Type: "string"},
-		{Name: "must", Type: "array", Choices: ask.Choices("a", "b"), Required: true},
-		{Name: "may", Type: "array", Choices: ask.Choices("a", "b")},
+		{Name: "must", Type: "array", Choices: askdata.Choices("a", "b"), Required: true},
+		{Name: "may", Type: "array", Choices: askdata.Choices("a", "b")},
 	}
 	for content, want := range map[string]string{
 		``: `{"must":[]}`,
@@ -144,7 +144,7 @@ func TestContentFrom20250618(t *testing.T) {
 
 // answer20250618 converts content to that of a client of 2025-06-18: the choices in a
 // list are true, and the others false.
-func answer20250618(t *testing.T, fields ask.Fields, content json.RawMessage) json.RawMessage {
+func answer20250618(t *testing.T, fields askdata.Fields, content json.RawMessage) json.RawMessage {
 	t.Helper()
 	doc := schema(t, string(form.RequestedSchema20250618(fields))).Document()
 	var values map[string]any
@@ -186,7 +186,7 @@ func FuzzSchema20250618(f *testing.F) {
 		if err != nil {
 			return
 		}
-		fields, err := ask.FromSchema(s.Document())
+		fields, err := askdata.FromSchema(s.Document())
 		if err != nil || fields.Validate() != nil {
 			return
 		}
@@ -218,7 +218,7 @@ func FuzzSchema20250618(f *testing.F) {
 }
 
 // sortedContent returns content with sorted lists and without empty ones.
-func sortedContent(t *testing.T, fields ask.Fields, content json.RawMessage) string {
+func sortedContent(t *testing.T, fields askdata.Fields, content json.RawMessage) string {
 	t.Helper()
 	var values map[string]any
 	if err := json.Unmarshal(content, &values); err != nil {

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/photon-beam/beam/ask"
+	"github.com/photon-beam/beam/internal/askdata"
 	"github.com/photon-beam/beam/internal/form"
 )
 
@@ -80,21 +80,21 @@ func TestRequestedSchemaIsInSubset(t *testing.T) {
 
 // Fields that aren't made by package ask may be incomplete.
 func TestSchemaOfBareFields(t *testing.T) {
-	fields := ask.Fields{{Name: "clock", Type: "string", Format: ask.FormatTime}}
+	fields := askdata.Fields{{Name: "clock", Type: "string", Format: askdata.FormatTime}}
 	if _, err := fields.Check([]byte(`{"clock":"18:30:00Z"}`)); err == nil {
 		t.Error("a time of day with seconds and zone is accepted")
 	}
 	if err := schema(t, string(form.Schema(fields))).Validate([]byte(`{"clock":"25:00"}`)); err == nil {
 		t.Error("the schema accepts a time that doesn't exist")
 	}
-	if got := string(form.RequestedSchema(ask.Fields(nil))); got != `{"type":"object","properties":{}}` {
+	if got := string(form.RequestedSchema(askdata.Fields(nil))); got != `{"type":"object","properties":{}}` {
 		t.Errorf("a form without fields is %s", got)
 	}
-	twice := ask.Fields{{Name: "a", Type: "string"}, {Name: "a", Type: "string"}}
+	twice := askdata.Fields{{Name: "a", Type: "string"}, {Name: "a", Type: "string"}}
 	if err := twice.Validate(); err == nil || !strings.Contains(err.Error(), `field "a": another field has the same name`) {
 		t.Errorf("two fields with the same name: %v", err)
 	}
-	for _, fields := range []ask.Fields{{{Type: "string"}}, {{Name: "a"}}, {{Name: "a", Type: "object"}}, {{Name: "a", Type: "string", Pattern: "("}}} {
+	for _, fields := range []askdata.Fields{{{Type: "string"}}, {{Name: "a"}}, {{Name: "a", Type: "object"}}, {{Name: "a", Type: "string", Pattern: "("}}} {
 		if err := fields.Validate(); err == nil || !strings.Contains(err.Error(), "field ") {
 			t.Errorf("%+v: %v", fields, err)
 		}

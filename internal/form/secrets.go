@@ -3,12 +3,12 @@ package form
 import (
 	"encoding/json"
 
-	"github.com/photon-beam/beam/ask"
+	"github.com/photon-beam/beam/internal/askdata"
 )
 
 // secrets returns the parts that hide what is typed.
 func (p *Part) secrets() []*Part {
-	if p.Kind == Control && p.Format == ask.FormatSecret {
+	if p.Kind == Control && p.Format == askdata.FormatSecret {
 		return []*Part{p}
 	}
 	var list []*Part

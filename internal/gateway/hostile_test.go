@@ -9,9 +9,9 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/mcp/client"
 	"github.com/photon-beam/beam/internal/programtest"
+	"github.com/photon-beam/beam/internal/registry"
 	upstreams "github.com/photon-beam/beam/internal/upstream"
 	"github.com/photon-beam/beam/internal/upstream/config"
 	"github.com/photon-beam/beam/internal/upstream/policy"
@@ -210,7 +210,7 @@ func TestFaultyUpstreamsAtStart(t *testing.T) {
 // The status of each upstream names its fault.
 func TestStatusNamesFaults(t *testing.T) {
 	t.Parallel()
-	photons, err := generators.NewRegistry()
+	photons, err := registry.NewRegistry()
 	if err != nil {
 		t.Fatal(err)
 	}

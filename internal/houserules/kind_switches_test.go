@@ -76,7 +76,7 @@ func parseFile(t *testing.T, path string) *ast.File {
 }
 
 // kindName matches the names of kinds, and of the types of events.
-var kindName = regexp.MustCompile(`^(ask|runlog)\.Kind[A-Z]|^generators\.([A-Z][a-z]+Event|Artifact|Stepped|Result|Call)$`)
+var kindName = regexp.MustCompile(`^(askdata|runlog)\.Kind[A-Z]|^generators\.([A-Z][a-z]+Event|Artifact|Stepped|Result)$|^driver\.Call$`)
 
 // countKindSwitches returns how many switches of a file tell two kinds or more apart.
 func countKindSwitches(t *testing.T, path string) (n int) {

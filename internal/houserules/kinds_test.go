@@ -6,18 +6,18 @@ import (
 	"regexp"
 	"testing"
 
-	"github.com/photon-beam/beam/ask"
-	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/askdata"
+	"github.com/photon-beam/beam/internal/driver"
 )
 
 // The documentation says of every kind of event and question how to use it and how
 // it reaches a client.
 func TestDocsNameEveryKind(t *testing.T) {
 	var questions, events []string
-	for _, k := range ask.Kinds() {
+	for _, k := range askdata.Kinds() {
 		questions = append(questions, string(k))
 	}
-	for _, k := range generators.Kinds() {
+	for _, k := range driver.Kinds() {
 		if k != "stepped" && k != "result" { // the engine records these
 			events = append(events, k)
 		}

@@ -159,10 +159,10 @@ var layers = []layer{
 		{"questions", "they ask"},
 		{"events", "they yield"},
 	}},
-	{"questions", []string{"ask/..."}, []arrow{
+	{"questions", []string{"ask/...", "internal/askdata", "internal/asking"}, []arrow{
 		{"events", "a question is an event"},
 	}},
-	{"events", []string{"generators", "internal/histogram"}, nil},
+	{"events", []string{"generators", "internal/call", "internal/driver", "internal/histogram", "internal/registry"}, nil},
 }
 
 // helpers have one purpose each, and import only each other. Every package may import them.

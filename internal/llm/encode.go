@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/photon-beam/beam/ask"
+	"github.com/photon-beam/beam/internal/askdata"
 )
 
 // The request of the Chat Completions API.
@@ -147,9 +148,9 @@ func encodeMessage(m ask.SampleMessage) ([]chatMessage, error) {
 	var parts []chatPart
 	for i := range blocks {
 		switch b := &blocks[i]; b.Type {
-		case ask.BlockToolUse:
+		case askdata.BlockToolUse:
 			calls = append(calls, toolCall{ID: b.ID, Type: "function", Function: functionCall{b.Name, string(b.Input)}})
-		case ask.BlockToolResult:
+		case askdata.BlockToolResult:
 			results = append(results, chatMessage{Role: "tool", Content: resultText(b), ToolCallID: b.ToolUseID})
 		default:
 			part, err := encodePart(b)
@@ -179,15 +180,15 @@ func contentOf(parts []chatPart) any {
 
 func encodePart(b *ask.SampleBlock) (chatPart, error) {
 	switch b.Type {
-	case ask.BlockText:
+	case askdata.BlockText:
 		return chatPart{Type: "text", Text: b.Text}, nil
-	case ask.BlockImage:
+	case askdata.BlockImage:
 		mediaType, _, err := mime.ParseMediaType(b.MIMEType)
 		if err != nil || !strings.HasPrefix(mediaType, "image/") {
 			return chatPart{}, fmt.Errorf("%q is not the media type of a picture", b.MIMEType)
 		}
 		return chatPart{Type: "image_url", ImageURL: &imageURL{dataURL(mediaType, b.Data)}}, nil
-	case ask.BlockAudio:
+	case askdata.BlockAudio:
 		format, ok := audioFormats[strings.ToLower(b.MIMEType)]
 		if !ok {
 			return chatPart{}, fmt.Errorf("a sound must be audio/wav or audio/mpeg, not %q", b.MIMEType)
@@ -209,7 +210,7 @@ func dataURL(mediaType string, data []byte) string {
 func resultText(b *ask.SampleBlock) string {
 	content := ask.SampleMessage{Role: ask.RoleUser, Content: b.Content}
 	text := string(b.Content)
-	if blocks, err := content.Blocks(); err == nil && !slices.ContainsFunc(blocks, func(b ask.SampleBlock) bool { return b.Type != ask.BlockText }) {
+	if blocks, err := content.Blocks(); err == nil && !slices.ContainsFunc(blocks, func(b ask.SampleBlock) bool { return b.Type != askdata.BlockText }) {
 		text = content.Text()
 	}
 	if b.IsError {

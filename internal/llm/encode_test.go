@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/photon-beam/beam/ask"
+	"github.com/photon-beam/beam/internal/askdata"
 	"github.com/photon-beam/beam/internal/llm"
 )
 
@@ -26,9 +27,9 @@ func TestEncode(t *testing.T) {
 		Tools: []json.RawMessage{json.RawMessage(`{"name":"look","description":"Looks","inputSchema":{"type":"object"},"annotations":{}}`)}, ToolChoice: &ask.ToolChoice{Mode: "required"},
 		Messages: []ask.SampleMessage{
 			ask.FromUser(ask.TextBlock("What?"), ask.ImageBlock([]byte("png"), "image/png"), ask.AudioBlock([]byte("wav"), "audio/wav")),
-			ask.FromAssistant(ask.TextBlock("I look"), ask.SampleBlock{Type: ask.BlockToolUse, ID: "c1", Name: "look", Input: json.RawMessage(`{"a":1}`)}),
-			ask.FromUser(ask.SampleBlock{Type: ask.BlockToolResult, ToolUseID: "c1", Content: json.RawMessage(`[{"type":"text","text":"seen"}]`), IsError: true}),
-			ask.FromUser(ask.SampleBlock{Type: ask.BlockToolResult, ToolUseID: "c1", Content: json.RawMessage(`[{"type":"image","data":"eA==","mimeType":"image/png"}]`)}, ask.TextBlock("And?")),
+			ask.FromAssistant(ask.TextBlock("I look"), ask.SampleBlock{Type: askdata.BlockToolUse, ID: "c1", Name: "look", Input: json.RawMessage(`{"a":1}`)}),
+			ask.FromUser(ask.SampleBlock{Type: askdata.BlockToolResult, ToolUseID: "c1", Content: json.RawMessage(`[{"type":"text","text":"seen"}]`), IsError: true}),
+			ask.FromUser(ask.SampleBlock{Type: askdata.BlockToolResult, ToolUseID: "c1", Content: json.RawMessage(`[{"type":"image","data":"eA==","mimeType":"image/png"}]`)}, ask.TextBlock("And?")),
 		},
 	}
 	models := parseModels(t, `{"name":"a","endpoint":"http://127.0.0.1:1/v1/","model":"id","accepts":["image","audio","tools"]},

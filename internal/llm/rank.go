@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/photon-beam/beam/ask"
+	"github.com/photon-beam/beam/internal/askdata"
 )
 
 // A Candidate is a model as a choice for a request.
@@ -104,10 +105,10 @@ func needsOf(r *ask.SampleRequest) []string {
 		blocks, _ := message.Blocks()
 		for i := range blocks {
 			switch blocks[i].Type {
-			case ask.BlockText:
-			case ask.BlockImage, ask.BlockAudio:
+			case askdata.BlockText:
+			case askdata.BlockImage, askdata.BlockAudio:
 				add(blocks[i].Type)
-			case ask.BlockToolUse, ask.BlockToolResult:
+			case askdata.BlockToolUse, askdata.BlockToolResult:
 				add(AcceptsTools)
 			default:
 				add("content of the type " + blocks[i].Type)
@@ -153,9 +154,9 @@ func EstimateTokens(r *ask.SampleRequest) int {
 			b := &blocks[i]
 			characters += utf8.RuneCountInString(b.Text) + len(b.Input) + len(b.Content)
 			switch b.Type {
-			case ask.BlockImage:
+			case askdata.BlockImage:
 				tokens += tokensPerImage
-			case ask.BlockAudio:
+			case askdata.BlockAudio:
 				tokens += 1 + len(b.Data)/bytesPerAudioToken
 			}
 		}

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/photon-beam/beam/ask"
+	"github.com/photon-beam/beam/internal/askdata"
 )
 
 // A Reply is a model's reply, and what it used.
@@ -174,7 +175,7 @@ func (b *replyBuilder) blocks() ([]ask.SampleBlock, error) {
 		if c.Function.Name == "" || !json.Valid(input) || input[0] != '{' {
 			return nil, fmt.Errorf("its tool call %d has no name, or arguments that are not an object", i+1)
 		}
-		blocks = append(blocks, ask.SampleBlock{Type: ask.BlockToolUse, ID: cmp.Or(c.ID, fmt.Sprintf("call-%d", i+1)), Name: c.Function.Name, Input: input})
+		blocks = append(blocks, ask.SampleBlock{Type: askdata.BlockToolUse, ID: cmp.Or(c.ID, fmt.Sprintf("call-%d", i+1)), Name: c.Function.Name, Input: input})
 	}
 	if len(blocks) == 0 {
 		if b.finish == "length" {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/askdata"
 	"github.com/photon-beam/beam/internal/mcp"
 	"github.com/photon-beam/beam/internal/mcp/apps"
 	"github.com/photon-beam/beam/internal/runlog"
@@ -285,7 +286,7 @@ func TestReadWaits(t *testing.T) {
 		}
 		go func() {
 			time.Sleep(2 * time.Second)
-			if err := r.engine.Answer(t.Context(), operator, question, ask.Answer{Action: ask.Decline}, "browser"); err != nil {
+			if err := r.engine.Answer(t.Context(), operator, question, askdata.Answer{Action: askdata.Decline}, "browser"); err != nil {
 				t.Error(err)
 			}
 		}()

@@ -10,6 +10,7 @@ import (
 
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/askdata"
 	"github.com/photon-beam/beam/internal/engine"
 	"github.com/photon-beam/beam/internal/runlog"
 )
@@ -185,7 +186,7 @@ func TestTextsQuoteTheVersionApprovedLast(t *testing.T) {
 		if list := w.awaitResponse(2); !strings.Contains(list, "the plan") || strings.Contains(list, "4711") {
 			t.Errorf("the list is %s", list)
 		}
-		if err := b.engine.Answer(t.Context(), operator, before[0].ID, ask.Answer{Action: ask.Decline}, "test"); err != nil {
+		if err := b.engine.Answer(t.Context(), operator, before[0].ID, askdata.Answer{Action: askdata.Decline}, "test"); err != nil {
 			t.Fatal(err)
 		}
 		synctest.Wait()

@@ -11,6 +11,7 @@ import (
 
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/askdata"
 	"github.com/photon-beam/beam/internal/mcp"
 	"github.com/photon-beam/beam/internal/runlog"
 )
@@ -35,13 +36,13 @@ func callLinkingServer(t testing.TB, version, capabilities string) (*testServer,
 }
 
 // answerInBrowser answers the operator's only open question.
-func (r *testServer) answerInBrowser(t testing.TB, action ask.Action, content string) {
+func (r *testServer) answerInBrowser(t testing.TB, action askdata.Action, content string) {
 	t.Helper()
 	open := must(r.engine.Inbox(operator, 0))
 	if len(open) != 1 {
 		t.Fatalf("%d questions are open, want 1", len(open))
 	}
-	if err := r.engine.Answer(t.Context(), operator, open[0].ID, ask.Answer{Action: action, Content: json.RawMessage(content)}, "browser"); err != nil {
+	if err := r.engine.Answer(t.Context(), operator, open[0].ID, askdata.Answer{Action: action, Content: json.RawMessage(content)}, "browser"); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -71,7 +72,7 @@ func TestClientThatCantBeAskedGetsLink(t *testing.T) {
 				if logged := w.nextLine(); !strings.Contains(maskIDs(logged), `"method":"notifications/message","params":{"level":"notice"`) || !strings.Contains(maskIDs(logged), "/asks/RUN.3: ") {
 					t.Errorf("then got %s, want a log message with the address", logged)
 				}
-				r.answerInBrowser(t, ask.Accept, tt.content)
+				r.answerInBrowser(t, askdata.Accept, tt.content)
 				if got := w.nextLine(); jsonMember(t, got, "id") != "1" || strings.Contains(got, `"isError"`) {
 					t.Errorf("once it is answered got %s, want the result", got)
 				}
@@ -128,7 +129,7 @@ func TestRoundTripWithLink(t *testing.T) {
 		}
 		w.retryWithState(2, "both", trip, `{"name":{"action":"accept","content":{"name":"Ada"}}}`)
 		synctest.Wait()
-		r.answerInBrowser(t, ask.Accept, `{"key":"fish"}`)
+		r.answerInBrowser(t, askdata.Accept, `{"key":"fish"}`)
 		if got := w.nextLine(); jsonMember(t, got, "result", "structuredContent") != `"Ada ••••"` {
 			t.Errorf("it ends with %s", got)
 		}
@@ -145,7 +146,7 @@ func TestClientThatFailsToAskGetsLink(t *testing.T) {
 		if link := w.nextLine(); !strings.Contains(maskIDs(link), "/asks/RUN.3: Which word?") {
 			t.Errorf("then got %s, want the link", link)
 		}
-		r.answerInBrowser(t, ask.Accept, `{"word":"fish"}`)
+		r.answerInBrowser(t, askdata.Accept, `{"word":"fish"}`)
 		w.expectLine(`{"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text","text":"fish"}],"structuredContent":{"result":"fish"}}}`)
 		w.closeAndWait()
 	})

@@ -10,6 +10,7 @@ import (
 
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/askdata"
 	"github.com/photon-beam/beam/internal/mcp/apps"
 )
 
@@ -43,7 +44,7 @@ func (w *stdioClient) linesUntil(id string) string {
 // result once they have answered.
 func TestExcludedClientIsNotAsked(t *testing.T) {
 	const full = `{"elicitation":{"form":{},"url":{}},"sampling":{},"extensions":{"io.modelcontextprotocol/tasks":{}}}`
-	answer := ask.Answer{Action: ask.Accept, Content: json.RawMessage(`{"word":"go"}`)}
+	answer := askdata.Answer{Action: askdata.Accept, Content: json.RawMessage(`{"word":"go"}`)}
 	calls := map[string]func(w *stdioClient) string{
 		"2025-11-25": func(w *stdioClient) string {
 			w.initialize("2025-11-25", full)

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/photon-beam/beam/ask"
+	"github.com/photon-beam/beam/internal/askdata"
 	"github.com/photon-beam/beam/internal/engine"
 )
 
@@ -40,7 +40,7 @@ func TestQuestionsOfDisconnectedCallsAreForgotten(t *testing.T) {
 	if _, asked := r.CountPending(); asked != n {
 		t.Errorf("%d questions are remembered, and the client may answer any of %d", asked, n)
 	}
-	r.answerInBrowser(t, ask.Accept, `{"word":"fish"}`)
+	r.answerInBrowser(t, askdata.Accept, `{"word":"fish"}`)
 	res := v.postMessage(resume(n))
 	defer res.Body.Close()
 	if raw, err := io.ReadAll(res.Body); err != nil || !strings.Contains(string(raw), "fish") {

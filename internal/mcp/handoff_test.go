@@ -12,6 +12,7 @@ import (
 
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/askdata"
 	"github.com/photon-beam/beam/internal/mcp"
 	"github.com/photon-beam/beam/internal/mcp/catalogue"
 	"github.com/photon-beam/beam/internal/runlog"
@@ -135,12 +136,12 @@ func TestCallIsHandedOffAndResumed(t *testing.T) {
 
 		w.callResumeTool(3, run, "")
 		w.nextLine() // the link
-		r.answerInBrowser(t, ask.Accept, `{"first":"one"}`)
+		r.answerInBrowser(t, askdata.Accept, `{"first":"one"}`)
 		w.nextLine() // the status between
 		if link := w.nextLine(); !strings.Contains(link, "Second?") {
 			t.Errorf("then got %s, want the next question's link", link)
 		}
-		r.answerInBrowser(t, ask.Accept, `{"second":"two"}`)
+		r.answerInBrowser(t, askdata.Accept, `{"second":"two"}`)
 		w.expectLine(`{"jsonrpc":"2.0","id":3,"result":{"content":[{"type":"text","text":"one two"}],"structuredContent":{"result":"one two"}}}`)
 
 		// The result of a run that has ended can be read again.
@@ -207,7 +208,7 @@ func TestHandoffReplyIsResumed(t *testing.T) {
 	// A call that was handed off can't be cancelled any more.
 	v.postMessage(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}`).Body.Close()
 	v.postMessage(`{"jsonrpc":"2.0","id":3,"method":"ping"}`).Body.Close()
-	r.answerInBrowser(t, ask.Accept, `{"word":"fish"}`)
+	r.answerInBrowser(t, askdata.Accept, `{"word":"fish"}`)
 	res := v.postMessage(fmt.Sprintf(`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"beam_resume","arguments":{"run":%q}}}`, run))
 	defer res.Body.Close()
 	if raw, _ := io.ReadAll(res.Body); !strings.Contains(string(raw), `"structuredContent":{"result":"fish"}`) {

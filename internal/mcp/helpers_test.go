@@ -16,6 +16,7 @@ import (
 	"github.com/photon-beam/beam/internal/engine"
 	"github.com/photon-beam/beam/internal/mcp"
 	"github.com/photon-beam/beam/internal/programtest"
+	"github.com/photon-beam/beam/internal/registry"
 	"github.com/photon-beam/beam/internal/runlog"
 	"github.com/photon-beam/beam/internal/runlog/blob"
 	"github.com/photon-beam/beam/web/appview"
@@ -25,7 +26,7 @@ import (
 type testServer struct {
 	*mcp.Server
 	engine  *engine.Engine
-	photons *generators.Registry
+	photons *registry.Registry
 	close   func() // once
 }
 
@@ -103,9 +104,9 @@ func newLimitedServer(t testing.TB, c mcp.Config, runs runlog.Log, limits engine
 	return r
 }
 
-func mustRegistry(t testing.TB, photons ...*generators.Photon) *generators.Registry {
+func mustRegistry(t testing.TB, photons ...*generators.Photon) *registry.Registry {
 	t.Helper()
-	registry, err := generators.NewRegistry(photons...)
+	registry, err := registry.NewRegistry(photons...)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/photon-beam/beam/ask"
+	"github.com/photon-beam/beam/internal/askdata"
 )
 
 // createPolledTask creates a task that asks for a word, and polls it until the question has
@@ -71,7 +71,7 @@ func TestPolledTaskWithoutStreamSaysWhereToAnswer(t *testing.T) {
 	if want := `"waits for an answer: Which word? Answer at http://127.0.0.1:3008/asks/RUN.4"`; maskIDs(jsonMember(t, polled, "result", "statusMessage")) != want {
 		t.Errorf("the task is %s, want the status message %s", polled, want)
 	}
-	r.answerInBrowser(t, ask.Accept, `{"word":"fish"}`)
+	r.answerInBrowser(t, askdata.Accept, `{"word":"fish"}`)
 	result := v.requestJSON(`{"jsonrpc":"2.0","id":3,"method":"tasks/result","params":{"taskId":` + id + `}}`)
 	if !strings.Contains(result, `"text":"fish"`) {
 		t.Errorf("the result is %s", result)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/askdata"
 	"github.com/photon-beam/beam/internal/engine"
 	"github.com/photon-beam/beam/internal/mcp"
 	"github.com/photon-beam/beam/internal/runlog"
@@ -30,7 +31,7 @@ func TestResumeReturnsEarlierAnswerAtOnce(t *testing.T) {
 		r, w := callLinkingServer(t, "2025-06-18", `{}`)
 		w.nextLine()
 		run := resumeHandle(t, w.nextLine())
-		r.answerInBrowser(t, ask.Decline, "")
+		r.answerInBrowser(t, askdata.Decline, "")
 		synctest.Wait()
 		answered := time.Now()
 		w.callResumeTool(2, run, "")
@@ -99,7 +100,7 @@ func TestRunHandleOutlivesProcess(t *testing.T) {
 		}
 		w.callResumeTool(2, handles["durable"], "")
 		w.nextLine() // the link
-		r.answerInBrowser(t, ask.Accept, `{"word":"fish"}`)
+		r.answerInBrowser(t, askdata.Accept, `{"word":"fish"}`)
 		w.expectLine(`{"jsonrpc":"2.0","id":2,"result":{"content":[{"type":"text","text":"fish"}],"structuredContent":{"result":"fish"}}}`)
 		w.closeAndWait()
 		r.close()
@@ -122,7 +123,7 @@ func TestResumeCanBeCancelled(t *testing.T) {
 			t.Errorf("the question is withdrawn with %s", got)
 		}
 		synctest.Wait()
-		r.answerInBrowser(t, ask.Accept, `{"word":"fish"}`)
+		r.answerInBrowser(t, askdata.Accept, `{"word":"fish"}`)
 		synctest.Wait()
 		w.callResumeTool(3, run, "")
 		w.expectLine(`{"jsonrpc":"2.0","id":3,"result":{"content":[{"type":"text","text":"fish"}],"structuredContent":{"result":"fish"}}}`)
@@ -192,7 +193,7 @@ func TestResultOfHandedOffRunIsKept(t *testing.T) {
 					w.nextLine() // the result
 				}
 				time.Sleep(5 * time.Hour)
-				r.answerInBrowser(t, ask.Accept, `{"word":"fish"}`)
+				r.answerInBrowser(t, askdata.Accept, `{"word":"fish"}`)
 				time.Sleep(55 * time.Minute)
 				none := 0
 				if gone, err := r.engine.Prune(engine.PruneCriteria{Keep: &none}, false); err != nil || len(gone) > 0 {

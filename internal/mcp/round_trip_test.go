@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/photon-beam/beam/ask"
+	"github.com/photon-beam/beam/internal/askdata"
 )
 
 // retryWithState retries a call with the state of an earlier result.
@@ -157,7 +158,7 @@ func TestConsentIsNoAnswer(t *testing.T) {
 		}
 		retry(3, second)
 		synctest.Wait()
-		answer := ask.Answer{Action: ask.Accept, Content: []byte(`{"key":"swordfish"}`)}
+		answer := askdata.Answer{Action: askdata.Accept, Content: []byte(`{"key":"swordfish"}`)}
 		if err := r.engine.Answer(t.Context(), operator, must(r.engine.Inbox(operator, 0))[0].ID, answer, "browser"); err != nil {
 			t.Fatal(err)
 		}

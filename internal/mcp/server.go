@@ -29,13 +29,14 @@ import (
 	"github.com/photon-beam/beam/internal/mcp/requeststate"
 	"github.com/photon-beam/beam/internal/mcp/streamable"
 	"github.com/photon-beam/beam/internal/mcp/tasks"
+	"github.com/photon-beam/beam/internal/registry"
 	"github.com/photon-beam/beam/internal/runlog"
 )
 
 // Config configures a server. Engine, Photons and StateSecret are required.
 type Config struct {
 	Engine  *engine.Engine
-	Photons *generators.Registry
+	Photons *registry.Registry
 	// StateSecret is the key of the request states that clients carry, at least 16
 	// bytes. A state is valid as long as the secret stays the same.
 	StateSecret []byte

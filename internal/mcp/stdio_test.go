@@ -7,6 +7,7 @@ import (
 
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/askdata"
 )
 
 func TestEventsComeInOrderBeforeTheResult(t *testing.T) {
@@ -146,7 +147,7 @@ func TestSecretIsAskedOnPage(t *testing.T) {
 	if len(open) != 1 {
 		t.Fatalf("there are %d open questions, want the secret's", len(open))
 	}
-	answer := ask.Answer{Action: ask.Accept, Content: []byte(`{"key":"swordfish"}`)}
+	answer := askdata.Answer{Action: askdata.Accept, Content: []byte(`{"key":"swordfish"}`)}
 	if err := r.engine.Answer(t.Context(), operator, open[0].ID, answer, "browser"); err != nil {
 		t.Fatal(err)
 	}
@@ -160,7 +161,7 @@ func TestQuestionAnsweredElsewhereIsWithdrawn(t *testing.T) {
 	w.initialize("2025-11-25", `{"elicitation":{}}`)
 	w.sendLine(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"word"}}`)
 	w.nextLine()
-	answer := ask.Answer{Action: ask.Accept, Content: []byte(`{"word":"fish"}`)}
+	answer := askdata.Answer{Action: askdata.Accept, Content: []byte(`{"word":"fish"}`)}
 	if err := r.engine.Answer(t.Context(), operator, must(r.engine.Inbox(operator, 0))[0].ID, answer, "browser"); err != nil {
 		t.Fatal(err)
 	}

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/photon-beam/beam/ask"
+	"github.com/photon-beam/beam/internal/askdata"
 	"github.com/photon-beam/beam/internal/engine"
 )
 
@@ -17,7 +18,7 @@ import (
 // the generator sees one outcome, the client reads the same, and a late answer does no
 // harm.
 func TestFirstAnswerToTaskWins(t *testing.T) {
-	answers := map[ask.Action]string{ask.Accept: `"text":"caller"|"text":"browser"`, ask.Decline: `The user declined \"Which word?\"`, ask.Cancel: `The user dismissed \"Which word?\"`}
+	answers := map[askdata.Action]string{askdata.Accept: `"text":"caller"|"text":"browser"`, askdata.Decline: `The user declined \"Which word?\"`, askdata.Cancel: `The user dismissed \"Which word?\"`}
 	for _, transport := range []string{"stdio", "http"} {
 		for _, by := range []string{"caller", "browser", "both"} {
 			for action, want := range answers {
@@ -37,8 +38,8 @@ func TestFirstAnswerToTaskWins(t *testing.T) {
 					}
 					if by != "caller" {
 						all.Go(func() {
-							a := ask.Answer{Action: action}
-							if action == ask.Accept {
+							a := askdata.Answer{Action: action}
+							if action == askdata.Accept {
 								a.Content = []byte(`{"word":"browser"}`)
 							}
 							if err := r.engine.Answer(t.Context(), operator, task+".3", a, "browser"); err != nil && (by != "both" || !errors.Is(err, engine.ErrSettled)) {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/askdata"
 )
 
 // The photon decides that its call is a task. The client gets the task in place of a
@@ -177,7 +178,7 @@ func TestExtensionTaskWaitsForAnswerElsewhere(t *testing.T) {
 		t.Errorf("the task is %s, want it to contain where it is answered", got)
 	}
 	w.requestModern(4, "tasks/update", task+`,"inputResponses":{"word":{"action":"accept","content":{"word":"mine"}}}`, caps)
-	answer := ask.Answer{Action: ask.Accept, Content: []byte(`{"word":"fish"}`)}
+	answer := askdata.Answer{Action: askdata.Accept, Content: []byte(`{"word":"fish"}`)}
 	if err := r.engine.Answer(t.Context(), operator, must(r.engine.Inbox(operator, 0))[0].ID, answer, "browser"); err != nil {
 		t.Fatal(err)
 	}

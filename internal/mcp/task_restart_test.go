@@ -10,6 +10,7 @@ import (
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/engine"
 	"github.com/photon-beam/beam/internal/mcp"
+	"github.com/photon-beam/beam/internal/registry"
 	"github.com/photon-beam/beam/internal/runlog"
 	"github.com/photon-beam/beam/internal/runlog/blob"
 )
@@ -23,7 +24,7 @@ func TestTaskSurvivesRestart(t *testing.T) {
 	}, &generators.Options{Durable: true, Task: generators.TaskPreferred})
 	record, dir := runlog.NewMemory(), t.TempDir()
 	begin := func() (*stdioClient, func()) {
-		registry, err := generators.NewRegistry(durable)
+		registry, err := registry.NewRegistry(durable)
 		if err != nil {
 			t.Fatal(err)
 		}

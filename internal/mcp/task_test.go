@@ -10,6 +10,7 @@ import (
 
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/askdata"
 	"github.com/photon-beam/beam/internal/engine"
 	"github.com/photon-beam/beam/internal/runlog"
 )
@@ -24,7 +25,7 @@ func TestTaskIsAnsweredElsewhere(t *testing.T) {
 	if got := w.taskStatus(task); got != "input_required" {
 		t.Fatalf("the task is %s, want input_required: its question is open in the inbox", got)
 	}
-	answer := ask.Answer{Action: ask.Accept, Content: []byte(`{"word":"fish"}`)}
+	answer := askdata.Answer{Action: askdata.Accept, Content: []byte(`{"word":"fish"}`)}
 	if err := r.engine.Answer(t.Context(), operator, must(r.engine.Inbox(operator, 0))[0].ID, answer, "browser"); err != nil {
 		t.Fatal(err)
 	}

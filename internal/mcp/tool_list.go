@@ -24,12 +24,13 @@ import (
 	"github.com/photon-beam/beam/internal/mcp/session"
 	"github.com/photon-beam/beam/internal/mcp/tasks"
 	"github.com/photon-beam/beam/internal/rawjson"
+	"github.com/photon-beam/beam/internal/registry"
 )
 
 // A toolList has the tools that the server offers: a registry's photons, and Beam's own.
 type toolList struct {
 	engine    *engine.Engine
-	photons   *generators.Registry
+	photons   *registry.Registry
 	upstreams *catalogue.Catalogue // nil if there are none
 	only      string               // the upstream that is served alone; empty for all photons
 	calls     *calls.Config

@@ -17,6 +17,7 @@ import (
 
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/askdata"
 	"github.com/photon-beam/beam/internal/mcp"
 	"github.com/photon-beam/beam/internal/runlog"
 )
@@ -176,7 +177,7 @@ func (p *transcriptPlayer) play(t *testing.T, line string) {
 		}
 	case "answer":
 		action, content, _ := strings.Cut(rest, " ")
-		p.answerInBrowser(t, ask.Action(action), content)
+		p.answerInBrowser(t, askdata.Action(action), content)
 	case "stop":
 		if err := p.engine.Cancel(t.Context(), operator, p.run, "browser"); err != nil {
 			t.Fatal(err)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/askdata"
 )
 
 // said is the argument of the tool under test.
@@ -136,7 +137,7 @@ func askTurning(t *testing.T) (*testServer, wordClient) {
 // An answer from elsewhere ends the wait, although the client sends nothing.
 func TestAnswerFromElsewhereEndsWait(t *testing.T) {
 	r, w := askTurning(t)
-	r.answerInBrowser(t, ask.Accept, `{"word":"elsewhere"}`)
+	r.answerInBrowser(t, askdata.Accept, `{"word":"elsewhere"}`)
 	for range 2 { // the withdrawal and the result
 		w.nextLine()
 	}
@@ -156,7 +157,7 @@ func TestPartialMessageIsKept(t *testing.T) {
 		}
 	}
 	write(`{"jsonrpc":"2.0","id":"ping",`)
-	r.answerInBrowser(t, ask.Accept, `{"word":"elsewhere"}`)
+	r.answerInBrowser(t, askdata.Accept, `{"word":"elsewhere"}`)
 	for range 2 {
 		w.nextLine()
 	}

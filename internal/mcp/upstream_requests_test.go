@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/photon-beam/beam/ask"
+	"github.com/photon-beam/beam/internal/askdata"
 	"github.com/photon-beam/beam/internal/mcp"
 	"github.com/photon-beam/beam/internal/mcp/catalogue"
 	"github.com/photon-beam/beam/internal/runlog"
@@ -158,7 +158,7 @@ func TestAnAskWhileAResourceIsReadByAClientThatCannotBeAsked(t *testing.T) {
 		t.Fatalf("the client is sent %s", line)
 	}
 	id := must(s.engine.Inbox(operator, 0))[0].ID
-	if err := s.engine.Answer(t.Context(), operator, id, ask.Answer{Action: ask.Decline}, "browser"); err != nil {
+	if err := s.engine.Answer(t.Context(), operator, id, askdata.Answer{Action: askdata.Decline}, "browser"); err != nil {
 		t.Fatal(err)
 	}
 	for {

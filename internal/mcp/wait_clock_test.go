@@ -8,7 +8,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/photon-beam/beam/ask"
+	"github.com/photon-beam/beam/internal/askdata"
 	"github.com/photon-beam/beam/internal/mcp"
 	"github.com/photon-beam/beam/internal/runlog"
 )
@@ -111,7 +111,7 @@ func TestModernClientWithoutLinksWaits(t *testing.T) {
 		w.callModern(1, "word", `{}`)
 		time.Sleep(10 * time.Hour)
 		answered := time.Now()
-		r.answerInBrowser(t, ask.Accept, `{"word":"fish"}`)
+		r.answerInBrowser(t, askdata.Accept, `{"word":"fish"}`)
 		if got := w.nextLine(); jsonMember(t, got, "result", "structuredContent") != `"fish"` || time.Since(answered) > 0 {
 			t.Errorf("the first message is %s", got)
 		}

@@ -7,8 +7,10 @@ import (
 
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/askdata"
 	"github.com/photon-beam/beam/internal/engine"
 	"github.com/photon-beam/beam/internal/metrics"
+	"github.com/photon-beam/beam/internal/registry"
 	"github.com/photon-beam/beam/internal/runlog"
 	"github.com/photon-beam/beam/internal/runlog/blob"
 )
@@ -40,7 +42,7 @@ func BenchmarkAsk(b *testing.B) {
 		for batch := range batches {
 			for _, entry := range batch {
 				if entry.Kind == runlog.KindAsked {
-					a := ask.Answer{Action: ask.Accept, Content: []byte(`{"go":true}`)}
+					a := askdata.Answer{Action: askdata.Accept, Content: []byte(`{"go":true}`)}
 					if err := e.Answer(b.Context(), me, runlog.AskID(id, entry.Seq), a, "http"); err != nil {
 						b.Fatal(err)
 					}
@@ -86,7 +88,7 @@ func benchmarkWithAndWithout(b *testing.B, p *generators.Photon, one func(*engin
 
 func newEngine(b *testing.B, m engine.Meter, p *generators.Photon) *engine.Engine {
 	b.Helper()
-	registry, err := generators.NewRegistry(p)
+	registry, err := registry.NewRegistry(p)
 	if err != nil {
 		b.Fatal(err)
 	}

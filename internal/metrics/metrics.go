@@ -14,7 +14,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"github.com/photon-beam/beam/ask"
+	"github.com/photon-beam/beam/internal/askdata"
 	"github.com/photon-beam/beam/internal/engine"
 	"github.com/photon-beam/beam/internal/runlog"
 	"github.com/photon-beam/beam/internal/sampling"
@@ -92,7 +92,7 @@ func (m *Metrics) initCounters() {
 	for _, result := range []string{labelComplete, labelIncomplete} {
 		m.replaySeconds.WithLabelValues(result)
 	}
-	for _, action := range []ask.Action{ask.Accept, ask.Decline, ask.Cancel} {
+	for _, action := range []askdata.Action{askdata.Accept, askdata.Decline, askdata.Cancel} {
 		for _, surface := range surfaces {
 			m.answers.with(string(action), surface)
 		}
@@ -173,10 +173,10 @@ func (m *Metrics) RunStarted(photon, surface string) {
 }
 
 // AskOpened implements [engine.Meter].
-func (m *Metrics) AskOpened(kind ask.Kind) { m.asked.with(string(kind), "").Inc() }
+func (m *Metrics) AskOpened(kind askdata.Kind) { m.asked.with(string(kind), "").Inc() }
 
 // AskAnswered implements [engine.Meter].
-func (m *Metrics) AskAnswered(action ask.Action, surface string, open time.Duration) {
+func (m *Metrics) AskAnswered(action askdata.Action, surface string, open time.Duration) {
 	m.answers.with(string(action), surfaceLabel(surface)).Inc()
 	m.askOpenSeconds.Observe(open.Seconds())
 }

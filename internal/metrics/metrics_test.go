@@ -19,8 +19,10 @@ import (
 
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/askdata"
 	"github.com/photon-beam/beam/internal/engine"
 	"github.com/photon-beam/beam/internal/metrics"
+	"github.com/photon-beam/beam/internal/registry"
 	"github.com/photon-beam/beam/internal/runlog"
 	"github.com/photon-beam/beam/internal/runlog/blob"
 	"github.com/photon-beam/beam/internal/upstream"
@@ -56,7 +58,7 @@ type testMetrics struct {
 
 func openTestMetrics(t *testing.T, l runlog.Log, dir string) *testMetrics {
 	t.Helper()
-	registry, err := generators.NewRegistry(greeterPhoton, patientPhoton)
+	registry, err := registry.NewRegistry(greeterPhoton, patientPhoton)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -95,14 +97,14 @@ func (b *testMetrics) startRun(photon, surface string) string {
 }
 
 // answerRun settles the open question of a run.
-func (b *testMetrics) answerRun(id string, action ask.Action, content, surface string) {
+func (b *testMetrics) answerRun(id string, action askdata.Action, content, surface string) {
 	b.t.Helper()
 	synctest.Wait()
 	info, err := b.Info(me, id)
 	if err != nil || len(info.Asks) != 1 {
 		b.t.Fatalf("run %s has %d questions: %v", id, len(info.Asks), err)
 	}
-	a := ask.Answer{Action: action}
+	a := askdata.Answer{Action: action}
 	if content != "" {
 		a.Content = json.RawMessage(content)
 	}
@@ -175,9 +177,9 @@ func TestWhatRunsDoIsCounted(t *testing.T) {
 		b.want(1, "beam_runs_unanswered_total", "expired")
 		b.want(0, "beam_runs_unanswered_total", "declined")
 
-		b.answerRun(first, ask.Accept, `{"name":"Ada"}`, "browser")
-		b.answerRun(first, ask.Accept, `{"sure":true}`, "mcp")
-		b.answerRun(second, ask.Decline, "", "terminal")
+		b.answerRun(first, askdata.Accept, `{"name":"Ada"}`, "browser")
+		b.answerRun(first, askdata.Accept, `{"sure":true}`, "mcp")
+		b.answerRun(second, askdata.Decline, "", "terminal")
 		if err := b.Cancel(t.Context(), me, third, "browser"); err != nil {
 			t.Fatal(err)
 		}
@@ -208,7 +210,7 @@ func TestARestartCountsWhatIsThere(t *testing.T) {
 		b := openTestMetrics(t, l, dir)
 		id := b.startRun("greeter", "browser")
 		b.startRun("patient", "browser")
-		b.answerRun(id, ask.Accept, `{"name":"Ada"}`, "browser")
+		b.answerRun(id, askdata.Accept, `{"name":"Ada"}`, "browser")
 		b.want(1, "beam_runs_resident") // the other is not durable
 		time.Sleep(3 * time.Hour)
 		b.want(0, "beam_runs_resident")
@@ -220,7 +222,7 @@ func TestARestartCountsWhatIsThere(t *testing.T) {
 		b.want(10800, "beam_asks_oldest_age_seconds")
 		b.want(-1, "beam_runs_started_total", "greeter", "browser")
 		b.want(0, "beam_replay_seconds", "complete")
-		b.answerRun(id, ask.Accept, `{"sure":true}`, "browser")
+		b.answerRun(id, askdata.Accept, `{"sure":true}`, "browser")
 		b.want(1, "beam_replay_seconds", "complete")
 		b.want(0, "beam_replay_seconds", "incomplete")
 		b.want(1, "beam_runs", "completed")
@@ -260,7 +262,7 @@ func TestFollowersAreCountedWhileTheyFollow(t *testing.T) {
 		b.want(0, "beam_followers")
 		wait()
 		b.want(1, "beam_followers")
-		b.answerRun(id, ask.Cancel, "", "browser")
+		b.answerRun(id, askdata.Cancel, "", "browser")
 		b.want(0, "beam_followers")
 	})
 }
@@ -334,7 +336,7 @@ func TestNamesAndHelpAreAsPrometheusWantsThem(t *testing.T) {
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
 		b := openTestMetrics(t, runlog.NewMemory(), dir)
-		b.answerRun(b.startRun("greeter", "mcp"), ask.Decline, "", "http")
+		b.answerRun(b.startRun("greeter", "mcp"), askdata.Decline, "", "http")
 		b.startRun("patient", "mcp")
 		countUpstreams(b)
 		time.Sleep(time.Hour)

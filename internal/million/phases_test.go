@@ -13,9 +13,11 @@ import (
 
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/askdata"
 	"github.com/photon-beam/beam/internal/budget"
 	"github.com/photon-beam/beam/internal/engine"
 	"github.com/photon-beam/beam/internal/programtest"
+	"github.com/photon-beam/beam/internal/registry"
 	"github.com/photon-beam/beam/internal/runlog"
 	"github.com/photon-beam/beam/internal/runlog/blob"
 	"github.com/photon-beam/beam/internal/store"
@@ -82,7 +84,7 @@ func runPhase(name, dir string, n int) error {
 // openEngine opens an engine on the folder.
 func (p *phase) openEngine(limits engine.Limits) error {
 	began := time.Now()
-	photons, err := generators.NewRegistry(waiterPhoton)
+	photons, err := registry.NewRegistry(waiterPhoton)
 	if err != nil {
 		return err
 	}
@@ -246,7 +248,7 @@ const firstAskSeq = 3
 
 // answerAndFollow answers a run and follows it to its next question.
 func (p *phase) answerAndFollow(r pickedRun) (string, error) {
-	answer := ask.Answer{Action: ask.Accept, Content: json.RawMessage(`{"name":"Ada"}`)}
+	answer := askdata.Answer{Action: askdata.Accept, Content: json.RawMessage(`{"name":"Ada"}`)}
 	if err := p.engine.Answer(context.Background(), r.caller, runlog.AskID(r.id, firstAskSeq), answer, "http"); err != nil {
 		return "", err
 	}

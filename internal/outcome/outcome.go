@@ -8,7 +8,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/photon-beam/beam/ask"
+	"github.com/photon-beam/beam/internal/askdata"
 	"github.com/photon-beam/beam/internal/humanize"
 	"github.com/photon-beam/beam/internal/runlog"
 )
@@ -110,8 +110,8 @@ func Find(status runlog.FinishStatus, reason runlog.UnansweredReason) *Outcome {
 
 // OfAnswer returns what people read of a question that was declined or dismissed: MCP calls
 // the latter "cancel", and every surface "dismissed".
-func OfAnswer(action ask.Action) string {
-	if action == ask.Decline {
+func OfAnswer(action askdata.Action) string {
+	if action == askdata.Decline {
 		return Find(runlog.Unanswered, runlog.ReasonDeclined).Label
 	}
 	return Find(runlog.Unanswered, runlog.ReasonDismissed).Label

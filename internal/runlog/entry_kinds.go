@@ -7,8 +7,8 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/askdata"
 )
 
 // Started is the data of the first entry of a run.
@@ -35,7 +35,7 @@ type Started struct {
 	ReplayOf string `json:"replayOf,omitempty"`
 	// RetainFor is the minimum time after its start for which the run is retained
 	// once it has ended.
-	RetainFor ask.Millis `json:"keep,omitempty"`
+	RetainFor askdata.Millis `json:"keep,omitempty"`
 }
 
 // StartedBy returns who started the run.
@@ -92,15 +92,15 @@ type Claimed struct {
 type Asked struct {
 	Key string `json:"key"`
 	// GivenKey is the key without the suffix that makes it unique; empty if it has none.
-	GivenKey string        `json:"givenKey,omitempty"`
-	Question *ask.Question `json:"question"`
+	GivenKey string            `json:"givenKey,omitempty"`
+	Question *askdata.Question `json:"question"`
 	// Deadline is when the question expires, or zero if it doesn't.
 	Deadline time.Time `json:"deadline,omitzero"`
 	// TimeSpent is how long the run has worked so far, excluding time spent
 	// waiting.
-	TimeSpent ask.Millis `json:"spent,omitempty"`
+	TimeSpent askdata.Millis `json:"spent,omitempty"`
 	// More means that the generator asks further questions before it waits; see
-	// [generators.Call].
+	// [driver.Call].
 	More bool `json:"more,omitempty"`
 	// Evidence is the digest of what the question shows; see [DigestEvidence].
 	Evidence string `json:"evidence,omitempty"`
@@ -147,8 +147,8 @@ func DigestEvidence(evidence []*generators.Artifact) string {
 
 // Answered settles a question. The entry's time is when that was.
 type Answered struct {
-	AskSeq uint64     `json:"ask"` // the ordinal of the Asked entry
-	Answer ask.Answer `json:"answer"`
+	AskSeq uint64         `json:"ask"` // the ordinal of the Asked entry
+	Answer askdata.Answer `json:"answer"`
 	// Sealed is the content of a secret answer, encrypted with the run's key.
 	// Answer has no content then.
 	Sealed  []byte `json:"sealed,omitempty"`
@@ -187,15 +187,15 @@ type Stepped struct {
 	GivenKey  string          `json:"givenKey,omitempty"` // as in Asked
 	Value     json.RawMessage `json:"value,omitempty"`
 	Error     string          `json:"error,omitempty"`
-	TimeSpent ask.Millis      `json:"spent,omitempty"`
+	TimeSpent askdata.Millis  `json:"spent,omitempty"`
 }
 
 // Sleeping begins a sleep; see [generators.Sleep].
 type Sleeping struct {
-	Key       string     `json:"key"`
-	GivenKey  string     `json:"givenKey,omitempty"` // as in Asked
-	Until     time.Time  `json:"until"`
-	TimeSpent ask.Millis `json:"spent,omitempty"`
+	Key       string         `json:"key"`
+	GivenKey  string         `json:"givenKey,omitempty"` // as in Asked
+	Until     time.Time      `json:"until"`
+	TimeSpent askdata.Millis `json:"spent,omitempty"`
 }
 
 // Describe says in a sentence until when the run sleeps.

@@ -7,22 +7,22 @@ import (
 	"testing"
 	"time"
 
-	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/askdata"
 	"github.com/photon-beam/beam/internal/runlog"
 )
 
 // TestEntriesRoundTrip encodes entries as JSON and decodes them.
 func TestEntriesRoundTrip(t *testing.T) {
 	at := time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
-	q := &ask.Question{Kind: ask.KindText, Message: "m", Fields: ask.Fields{{Name: "k", Type: "string", Required: true}}}
+	q := &askdata.Question{Kind: askdata.KindText, Message: "m", Fields: askdata.Fields{{Name: "k", Type: "string", Required: true}}}
 	checkRoundTrip(t, runlog.KindStarted, runlog.Started{Photon: "p", Title: "P", Durable: true, Owner: "o", Surface: "mcp", Args: json.RawMessage(`{"a":1}`)})
 	ada := generators.Caller{ID: "ada", Name: "Ada", Roles: []string{"approver"}}
 	checkRoundTrip(t, runlog.KindStarted, runlog.Started{Photon: "p", Owner: "ada", Caller: &ada, Args: json.RawMessage(`{}`)})
 	checkRoundTrip(t, runlog.KindAdopted, runlog.Adopted{By: ada})
-	checkRoundTrip(t, runlog.KindAnswered, runlog.Answered{AskSeq: 3, Answer: ask.Answer{Action: ask.Decline}, Surface: "mcp", Caller: &ada, Shown: "00"})
+	checkRoundTrip(t, runlog.KindAnswered, runlog.Answered{AskSeq: 3, Answer: askdata.Answer{Action: askdata.Decline}, Surface: "mcp", Caller: &ada, Shown: "00"})
 	checkRoundTrip(t, runlog.KindClaimed, runlog.Claimed{Epoch: 2, Program: "00c0ffee00c0ffee"})
-	checkRoundTrip(t, runlog.KindAsked, runlog.Asked{Key: "k", Question: q, Deadline: at, TimeSpent: ask.Millis(time.Second)})
+	checkRoundTrip(t, runlog.KindAsked, runlog.Asked{Key: "k", Question: q, Deadline: at, TimeSpent: askdata.Millis(time.Second)})
 	checkRoundTrip(t, runlog.KindAsked, runlog.Asked{Key: "k", Question: q, More: true})
 	checkRoundTrip(t, runlog.KindSleeping, runlog.Sleeping{Key: "night", Until: time.Date(2026, 11, 23, 9, 0, 0, 0, time.UTC), TimeSpent: 5})
 	checkRoundTrip(t, runlog.KindQueued, runlog.Queued{Key: "prod"})
@@ -33,8 +33,8 @@ func TestEntriesRoundTrip(t *testing.T) {
 	checkRoundTrip(t, runlog.KindRepeated, runlog.Repeated{Key: "s"})
 	checkRoundTrip(t, runlog.KindWoken, runlog.Woken{SleepSeq: 3})
 	checkRoundTrip(t, runlog.KindWithdrawn, runlog.Withdrawn{AskSeq: 3, Reason: runlog.Unsupported, Error: "no forms"})
-	checkRoundTrip(t, runlog.KindAnswered, runlog.Answered{AskSeq: 3, Answer: ask.Answer{Action: ask.Accept, Content: json.RawMessage(`{"k":"a"}`)}, Surface: "browser"})
-	checkRoundTrip(t, runlog.KindAnswered, runlog.Answered{AskSeq: 3, Answer: ask.Answer{Action: ask.Accept}, Sealed: []byte{0, 255}, Surface: "browser"})
+	checkRoundTrip(t, runlog.KindAnswered, runlog.Answered{AskSeq: 3, Answer: askdata.Answer{Action: askdata.Accept, Content: json.RawMessage(`{"k":"a"}`)}, Surface: "browser"})
+	checkRoundTrip(t, runlog.KindAnswered, runlog.Answered{AskSeq: 3, Answer: askdata.Answer{Action: askdata.Accept}, Sealed: []byte{0, 255}, Surface: "browser"})
 	checkRoundTrip(t, runlog.KindStepped, runlog.Stepped{Key: "s", Error: "no"})
 	checkRoundTrip(t, runlog.KindWithdrawn, runlog.Withdrawn{AskSeq: 3, Reason: runlog.Expired})
 	checkRoundTrip(t, runlog.KindFinished, runlog.Finished{Status: runlog.Completed, Result: json.RawMessage(`null`)})

@@ -3,6 +3,7 @@ package runlog
 import (
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/cleantext"
+	"github.com/photon-beam/beam/internal/driver"
 )
 
 // An EventVisitor does something for each kind of event that a log records as one. A new
@@ -16,7 +17,7 @@ type EventVisitor interface {
 	Artifact(*generators.Artifact)
 
 	// Unknown is called for an event of a kind that this version doesn't know.
-	Unknown(*generators.UnknownEvent)
+	Unknown(*driver.UnknownEvent)
 }
 
 // VisitEvent calls the visitor's method for the kind of an event. Calls, steps and results
@@ -35,7 +36,7 @@ func VisitEvent(e generators.Event, v EventVisitor) {
 		v.Toast(e)
 	case *generators.Artifact:
 		v.Artifact(e)
-	case *generators.UnknownEvent:
+	case *driver.UnknownEvent:
 		v.Unknown(e)
 	}
 }
@@ -64,7 +65,7 @@ func (s *shownEvent) Toast(e *generators.ToastEvent) {
 	s.event = &generators.ToastEvent{Level: e.Level, Text: cleantext.Text(e.Text)}
 }
 
-func (s *shownEvent) Artifact(e *generators.Artifact)  { s.event = ShownArtifact(e) }
-func (s *shownEvent) Log(*generators.LogEvent)         {} // surfaces clean its data
-func (s *shownEvent) Chunk(*generators.ChunkEvent)     {} // a part of a text
-func (s *shownEvent) Unknown(*generators.UnknownEvent) {}
+func (s *shownEvent) Artifact(e *generators.Artifact) { s.event = ShownArtifact(e) }
+func (s *shownEvent) Log(*generators.LogEvent)        {} // surfaces clean its data
+func (s *shownEvent) Chunk(*generators.ChunkEvent)    {} // a part of a text
+func (s *shownEvent) Unknown(*driver.UnknownEvent)    {}

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/driver"
 	"github.com/photon-beam/beam/internal/runlog"
 )
 
@@ -17,12 +18,12 @@ func (k *visitedKind) Log(*generators.LogEvent)           { *k = "log" }
 func (k *visitedKind) Chunk(*generators.ChunkEvent)       { *k = "chunk" }
 func (k *visitedKind) Toast(*generators.ToastEvent)       { *k = "toast" }
 func (k *visitedKind) Artifact(*generators.Artifact)      { *k = "artifact" }
-func (k *visitedKind) Unknown(*generators.UnknownEvent)   { *k = "unknown" }
+func (k *visitedKind) Unknown(*driver.UnknownEvent)       { *k = "unknown" }
 
 // TestVisitEvent checks that every kind of event has a method of its own.
 func TestVisitEvent(t *testing.T) {
-	for _, kind := range append(generators.Kinds(), "unknown") {
-		e, err := generators.Decode(kind, json.RawMessage(`{}`))
+	for _, kind := range append(driver.Kinds(), "unknown") {
+		e, err := driver.Decode(kind, json.RawMessage(`{}`))
 		if err != nil {
 			t.Fatal(err)
 		}

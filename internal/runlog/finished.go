@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/photon-beam/beam/ask"
+	"github.com/photon-beam/beam/internal/askdata"
 )
 
 // FinishStatus is how a run ended.
@@ -62,8 +63,8 @@ type Finished struct {
 	Surface string `json:"surface,omitempty"`
 	// By is what people call who stopped the run, or declined or dismissed the question,
 	// if that isn't the run's owner.
-	By        string     `json:"by,omitempty"`
-	TimeSpent ask.Millis `json:"spent,omitempty"`
+	By        string         `json:"by,omitempty"`
+	TimeSpent askdata.Millis `json:"spent,omitempty"`
 }
 
 // An UnansweredAsk is the question that ended a run because it has no answer.

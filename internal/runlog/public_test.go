@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/photon-beam/beam/ask"
+	"github.com/photon-beam/beam/internal/askdata"
 	"github.com/photon-beam/beam/internal/runlog"
 )
 
@@ -19,7 +19,7 @@ func TestPublic(t *testing.T) {
 		{runlog.NewEntry(runlog.KindClaimed, runlog.Claimed{Epoch: 1, Program: "digest"}), false, ""},
 		{runlog.NewEntry(runlog.KindStepped, runlog.Stepped{Key: "k", Value: []byte(`"value"`)}), true, "value"},
 		{runlog.NewEntry(runlog.KindStepped, runlog.Stepped{Key: "k", Error: "no"}), true, "nothing"},
-		{runlog.NewEntry(runlog.KindAnswered, runlog.Answered{AskSeq: 3, Sealed: []byte("secret"), Answer: ask.Answer{Action: ask.Accept}}), true, "sealed"},
+		{runlog.NewEntry(runlog.KindAnswered, runlog.Answered{AskSeq: 3, Sealed: []byte("secret"), Answer: askdata.Answer{Action: askdata.Accept}}), true, "sealed"},
 		{runlog.NewEntry(runlog.KindFinished, runlog.Finished{Status: runlog.Completed}), true, "nothing"},
 		{runlog.Entry{Kind: runlog.KindAnswered, Data: []byte(`[]`)}, false, ""},
 		{runlog.Entry{Kind: "later", Data: []byte(`{"value":1}`)}, true, "nothing"},

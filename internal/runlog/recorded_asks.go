@@ -3,7 +3,7 @@ package runlog
 import (
 	"encoding/json"
 
-	"github.com/photon-beam/beam/ask"
+	"github.com/photon-beam/beam/internal/askdata"
 	"github.com/photon-beam/beam/internal/rawjson"
 )
 
@@ -14,7 +14,7 @@ type RecordedAsk struct {
 	Raw json.RawMessage // the question as it was recorded
 	// Answer may be given to the same question of another run; nil if the question has no
 	// answer, was dismissed, or its answer is a secret, has files, or isn't recorded.
-	Answer *ask.Answer
+	Answer *askdata.Answer
 }
 
 // RecordedAsks collect the questions of a run, in the order in which they were asked.
@@ -44,11 +44,11 @@ func (r *RecordedAsks) Add(e Entry) error {
 }
 
 // isRepeatable reports whether the answer may be given again.
-func (a *Answered) isRepeatable(q *ask.Question) bool {
+func (a *Answered) isRepeatable(q *askdata.Question) bool {
 	switch {
-	case q.Kind == ask.KindSecret || a.Answer.Files != nil || a.Answer.Action == ask.Cancel:
+	case q.Kind == askdata.KindSecret || a.Answer.Files != nil || a.Answer.Action == askdata.Cancel:
 		return false
-	case a.Answer.Action == ask.Decline:
+	case a.Answer.Action == askdata.Decline:
 		return true
 	}
 	return a.Answer.Content != nil || len(q.Fields) == 0 && a.Sealed == nil

@@ -15,7 +15,7 @@ import (
 	"time"
 )
 
-// Kind is the kind of an entry: a kind of event (see [generators.Encode]) or one
+// Kind is the kind of an entry: a kind of event (see [driver.Encode]) or one
 // of the constants below.
 type Kind string
 
@@ -51,7 +51,7 @@ type Entry struct {
 	Blob string `json:"blob,omitempty"`
 
 	// Goroutine is the goroutine of the generator that an event or a call comes from; see
-	// [generators.Run.Goroutine]. It is empty in what the generator itself yields, and in
+	// [driver.Run.Goroutine]. It is empty in what the generator itself yields, and in
 	// entries of earlier versions; see [Claimed].
 	Goroutine string `json:"goroutine,omitempty"`
 	// Step is the key of the step whose function yielded the event; empty for none.

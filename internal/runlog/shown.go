@@ -7,7 +7,9 @@ import (
 
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/askdata"
 	"github.com/photon-beam/beam/internal/cleantext"
+	"github.com/photon-beam/beam/internal/driver"
 )
 
 // ShownQuestion returns a question as people read it, on every surface and in the log: with
@@ -16,7 +18,7 @@ import (
 // do the bodies of what the question shows and requests to models, which surfaces clean when
 // they render them. A suggested text is cleaned, since the person sends what they see.
 // The question itself isn't changed.
-func ShownQuestion(q *ask.Question) *ask.Question {
+func ShownQuestion(q *askdata.Question) *askdata.Question {
 	shown := *q
 	shown.Message, shown.Yes, shown.No = cleantext.Text(q.Message), cleantext.Line(q.Yes), cleantext.Line(q.No)
 	shown.Server, shown.Tool, shown.Note = cleantext.Line(q.Server), cleantext.Line(q.Tool), cleantext.Text(q.Note)
@@ -38,7 +40,7 @@ func ShownQuestion(q *ask.Question) *ask.Question {
 
 // Revise returns the question of a request to a model with the message of a version of it: what
 // a person removed from the request isn't quoted. The question itself isn't changed.
-func Revise(q *ask.Question, version *ask.SampleRequest) *ask.Question {
+func Revise(q *askdata.Question, version *ask.SampleRequest) *askdata.Question {
 	revised := *q
 	revised.Message = MessageOf(version)
 	return &revised
@@ -47,7 +49,8 @@ func Revise(q *ask.Question, version *ask.SampleRequest) *ask.Question {
 // MessageOf returns the message of a question that asks for the reply of a model.
 func MessageOf(request *ask.SampleRequest) (message string) {
 	_, _ = ask.Sample(func(e generators.Event) bool { // which asks nobody
-		if q, ok := ask.Of(e.(*generators.Call)); ok {
+		if c, ok := driver.CallOf(e); ok {
+			q, _ := askdata.Of(c)
 			message = cleantext.Text(q.Message)
 		}
 		return false
@@ -55,7 +58,7 @@ func MessageOf(request *ask.SampleRequest) (message string) {
 	return cmp.Or(message, "Request to a model, changed by a person.")
 }
 
-func showField(f *ask.Field) {
+func showField(f *askdata.Field) {
 	f.Title, f.Description, f.PatternHint = cleantext.Line(f.Title), cleantext.Text(f.Description), cleantext.Line(f.PatternHint)
 	if name := cleantext.Name(f.Label()); name != f.Label() {
 		f.Title = name

@@ -4,18 +4,18 @@ import (
 	"encoding/json"
 	"testing"
 
-	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/askdata"
 	"github.com/photon-beam/beam/internal/runlog"
 )
 
 // A question is recorded as people read it, and what an answer has stays as it is.
 func TestShownQuestion(t *testing.T) {
-	q := &ask.Question{
-		Kind: ask.KindForm, Message: "Delete \u202etxt.terces\u202c?", Yes: "O\u200bK", No: "ن\u200cه",
-		Fields: ask.Fields{
+	q := &askdata.Question{
+		Kind: askdata.KindForm, Message: "Delete \u202etxt.terces\u202c?", Yes: "O\u200bK", No: "ن\u200cه",
+		Fields: askdata.Fields{
 			{Name: "a\u200eb", Type: "string", Description: "\u3164", Default: json.RawMessage(`"x\u202e\r\n<y>"`)},
-			{Name: "c", Title: "T\u2800", Type: "string", Default: json.RawMessage(`"v\u200b"`), Choices: []ask.Choice{{Value: "v\u200b"}, {Value: " "}, {Value: "w", Title: "W\u009b"}}},
+			{Name: "c", Title: "T\u2800", Type: "string", Default: json.RawMessage(`"v\u200b"`), Choices: []askdata.Choice{{Value: "v\u200b"}, {Value: " "}, {Value: "w", Title: "W\u009b"}}},
 			{Name: "n", Type: "number", Default: json.RawMessage(`1`)},
 		},
 		Evidence: []*generators.Artifact{{Title: "T\u061c", MediaType: "text/plain", Body: []byte("\u202e")}},

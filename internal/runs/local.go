@@ -11,8 +11,9 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/askdata"
+	"github.com/photon-beam/beam/internal/driver"
 	"github.com/photon-beam/beam/internal/engine"
 	"github.com/photon-beam/beam/internal/runlog"
 	"github.com/photon-beam/beam/internal/sampling"
@@ -104,7 +105,7 @@ func failed(err error) iter.Seq2[[]runlog.Entry, error] {
 
 // Answer settles a question; see [engine.Engine.AnswerShown].
 func (l *Local) Answer(ctx context.Context, askID string, a Answer) error {
-	answer := ask.Answer{Action: a.Action, Content: a.Content}
+	answer := askdata.Answer{Action: a.Action, Content: a.Content}
 	for _, path := range a.Files {
 		ref, err := l.upload(ctx, askID, path)
 		if err != nil {
@@ -120,18 +121,18 @@ func (l *Local) Answer(ctx context.Context, askID string, a Answer) error {
 	return err
 }
 
-func (l *Local) upload(ctx context.Context, askID, path string) (ask.FileRef, error) {
+func (l *Local) upload(ctx context.Context, askID, path string) (askdata.FileRef, error) {
 	f, err := openFile(path)
 	if err != nil {
-		return ask.FileRef{}, err
+		return askdata.FileRef{}, err
 	}
 	defer f.Close()
-	ref := ask.FileRef{Name: filepath.Base(path), MediaType: mediaTypeOf(path)}
+	ref := askdata.FileRef{Name: filepath.Base(path), MediaType: mediaTypeOf(path)}
 	ref.Digest, ref.Size, err = l.Engine.Upload(ctx, l.Caller, askID, f)
 	return ref, err
 }
 
-func (l *Local) discard(askID string, files []ask.FileRef) {
+func (l *Local) discard(askID string, files []askdata.FileRef) {
 	run, _, _ := runlog.SplitAskID(askID)
 	for _, f := range files {
 		l.Engine.DiscardUpload(run, f.Digest, f.Size)
@@ -142,7 +143,7 @@ func (l *Local) discard(askID string, files []ask.FileRef) {
 // be read, so that another one can be chosen.
 func openFile(path string) (io.ReadCloser, error) {
 	invalid := func(text string) error {
-		return &generators.InvalidError{Fields: []generators.FieldError{generators.At("file", text)}}
+		return &generators.InvalidError{Fields: []generators.FieldError{driver.At("file", text)}}
 	}
 	f, err := os.Open(path)
 	if err != nil {

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/url"
 
+	"github.com/photon-beam/beam/internal/asking"
 	"github.com/photon-beam/beam/internal/engine"
 	"github.com/photon-beam/beam/internal/sampling"
 )
@@ -25,7 +26,7 @@ func (l *Local) Models(ctx context.Context, askID string) (sampling.Description,
 	if err != nil {
 		return sampling.Description{}, err
 	}
-	return l.Sampling.Describe(open.Question.Sample, state), nil
+	return l.Sampling.Describe(asking.SampleOf(open.Question), state), nil
 }
 
 // Approve sends a question to a model; see [sampling.Service.Approve].

@@ -9,8 +9,9 @@ import (
 
 	"github.com/google/jsonschema-go/jsonschema"
 
-	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/askdata"
+	"github.com/photon-beam/beam/internal/driver"
 	"github.com/photon-beam/beam/internal/rawjson"
 )
 
@@ -23,19 +24,19 @@ const (
 
 // IsList reports whether a parameter without a type is a list that flags can give, one for
 // each item.
-func IsList(f *ask.Field) bool {
+func IsList(f *askdata.Field) bool {
 	return f.Type == "" && (f.Format == FormatTexts || f.Format == FormatValues)
 }
 
 // Fields returns the photon's parameters, in the order of its schema. One that no field of a
 // question can represent has no type: its value is JSON, of the shape that its description
 // ends with.
-func (p *Photon) Fields() (ask.Fields, error) {
+func (p *Photon) Fields() (askdata.Fields, error) {
 	var schema jsonschema.Schema
 	if err := json.Unmarshal(p.InputSchema, &schema); err != nil {
 		return nil, err
 	}
-	fields, err := ask.FromSchema(withTextProperties(&schema))
+	fields, err := askdata.FromSchema(withTextProperties(&schema))
 	if err != nil {
 		return nil, err
 	}
@@ -48,7 +49,7 @@ func (p *Photon) Fields() (ask.Fields, error) {
 }
 
 // withTextProperties returns an object schema with the same properties in the same order,
-// each of them plain text. ask.FromSchema checks the limits of a form with it, but none of
+// each of them plain text. askdata.FromSchema checks the limits of a form with it, but none of
 // the rules that a form can't represent.
 func withTextProperties(schema *jsonschema.Schema) *jsonschema.Schema {
 	text := &jsonschema.Schema{Type: "string"}
@@ -65,11 +66,11 @@ func withTextProperties(schema *jsonschema.Schema) *jsonschema.Schema {
 	return plain
 }
 
-func fieldFromProperty(name string, s *jsonschema.Schema) ask.Field {
+func fieldFromProperty(name string, s *jsonschema.Schema) askdata.Field {
 	if s == nil {
-		return ask.Field{Name: name}
+		return askdata.Field{Name: name}
 	}
-	if s.Format != ask.FormatTime { // JSON Schema's time has seconds and a zone
+	if s.Format != askdata.FormatTime { // JSON Schema's time has seconds and a zone
 		if f, err := convertProperty(name, s); err == nil {
 			return f
 		}
@@ -79,7 +80,7 @@ func fieldFromProperty(name string, s *jsonschema.Schema) ask.Field {
 	if f, err := convertProperty(name, &plain); err == nil {
 		return f
 	}
-	f := ask.Field{Name: name, Title: s.Title, Description: s.Description, Default: s.Default, Format: listFormat(s)}
+	f := askdata.Field{Name: name, Title: s.Title, Description: s.Description, Default: s.Default, Format: listFormat(s)}
 	if shape := shapeOf(s, maxShapeDepth); len(shape) <= maxShape {
 		f.Description = strings.TrimSpace(f.Description + "\nAs JSON, such as " + shape)
 	}
@@ -164,7 +165,7 @@ func (p *Photon) CheckParameter() func(name string, value json.RawMessage) error
 			return nil
 		}
 		for _, f := range invalid.Fields {
-			if rest, ok := strings.CutPrefix(f.Path, generators.At(name, "").Path); ok && (rest == "" || rest[0] == '/') {
+			if rest, ok := strings.CutPrefix(f.Path, driver.At(name, "").Path); ok && (rest == "" || rest[0] == '/') {
 				return errors.New(strings.TrimSpace(strings.TrimPrefix(rest, "/") + " " + f.Message))
 			}
 		}
@@ -172,10 +173,10 @@ func (p *Photon) CheckParameter() func(name string, value json.RawMessage) error
 	}
 }
 
-func convertProperty(name string, s *jsonschema.Schema) (ask.Field, error) {
-	fields, err := ask.FromSchema(&jsonschema.Schema{Type: "object", Properties: map[string]*jsonschema.Schema{name: s}})
+func convertProperty(name string, s *jsonschema.Schema) (askdata.Field, error) {
+	fields, err := askdata.FromSchema(&jsonschema.Schema{Type: "object", Properties: map[string]*jsonschema.Schema{name: s}})
 	if err != nil {
-		return ask.Field{}, err
+		return askdata.Field{}, err
 	}
 	return fields[0], nil
 }

@@ -15,8 +15,8 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/askdata"
 	"github.com/photon-beam/beam/internal/engine"
 	"github.com/photon-beam/beam/internal/links"
 	"github.com/photon-beam/beam/internal/runlog"
@@ -98,14 +98,14 @@ func (r *Remote) Ask(ctx context.Context, id string) (open engine.OpenAsk, err e
 // Answer settles a question.
 func (r *Remote) Answer(ctx context.Context, askID string, a Answer) error {
 	request := request{method: http.MethodPost, path: "/mcp/request", mediaType: "application/json", notFound: engine.ErrAskNotFound, rendered: a.Rendered}
-	if a.Action == ask.Accept && a.Files != nil {
+	if a.Action == askdata.Accept && a.Files != nil {
 		body, contentType := uploadForm(a.Files)
 		defer body.Close()
 		request.path += "?ask=" + url.QueryEscape(askID) + "&action=accept"
 		request.mediaType, request.body = contentType, body
 		return r.do(ctx, request, nil)
 	}
-	raw, err := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": askID, "result": ask.Answer{Action: a.Action, Content: a.Content}})
+	raw, err := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": askID, "result": askdata.Answer{Action: a.Action, Content: a.Content}})
 	if err != nil {
 		return err
 	}

@@ -6,7 +6,7 @@ package runs
 import (
 	"encoding/json"
 
-	"github.com/photon-beam/beam/ask"
+	"github.com/photon-beam/beam/internal/askdata"
 	"github.com/photon-beam/beam/internal/runlog"
 	"github.com/photon-beam/beam/internal/sampling"
 )
@@ -27,7 +27,7 @@ type Photon struct {
 
 // An Answer is an answer to a question.
 type Answer struct {
-	Action  ask.Action
+	Action  askdata.Action
 	Content json.RawMessage // of an accepted question, but of one for files
 	Files   []string        // the paths of the files, for a question for files
 	// Rendered says how much of the question's evidence was shown.

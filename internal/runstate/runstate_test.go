@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/askdata"
 	"github.com/photon-beam/beam/internal/runlog"
 	"github.com/photon-beam/beam/internal/runlog/runlogtest"
 	"github.com/photon-beam/beam/internal/runstate"
@@ -20,7 +20,7 @@ var states = map[string]string{
 	"completed": "running running running running running running running running completed",
 	"answered":  "running running running waiting waiting running completed",
 	"two questions, one of which is withdrawn at the end": "running running waiting waiting waiting running stopped",
-	"questions of every kind":                             "running running" + strings.Repeat(" waiting running", len(ask.Kinds())) + " completed",
+	"questions of every kind":                             "running running" + strings.Repeat(" waiting running", len(askdata.Kinds())) + " completed",
 	"a model replies":                                     "running running waiting waiting waiting waiting running unanswered",
 	"a step is repeated, then it sleeps":                  "running running running running running running running sleeping running completed",
 	"it is parked, and goes on":                           "running running waiting parked waiting running completed",
@@ -182,7 +182,7 @@ func entryOf(choice byte, before uint64) runlog.Entry {
 	case 2:
 		return runlog.NewEntry(runlog.KindClaimed, runlog.Claimed{Epoch: int(choice / 16)})
 	case 3, 8, 9:
-		return runlog.NewEntry(runlog.KindAsked, runlog.Asked{Key: "k", Question: &ask.Question{Kind: ask.KindText}})
+		return runlog.NewEntry(runlog.KindAsked, runlog.Asked{Key: "k", Question: &askdata.Question{Kind: askdata.KindText}})
 	case 4:
 		return answerOf(back, 0)
 	case 5:

@@ -13,7 +13,10 @@ import (
 
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/askdata"
+	"github.com/photon-beam/beam/internal/asking"
 	"github.com/photon-beam/beam/internal/callers"
+	"github.com/photon-beam/beam/internal/driver"
 	"github.com/photon-beam/beam/internal/engine"
 	"github.com/photon-beam/beam/internal/rawjson"
 	"github.com/photon-beam/beam/internal/runlog"
@@ -98,7 +101,7 @@ func (s *Service) Approve(ctx context.Context, caller generators.Caller, surface
 
 // prepare returns what is approved, and the bytes to be sent.
 func (s *Service) prepare(open engine.OpenAsk, state *State, d Decision) (runlog.Approval, []byte, error) {
-	asked := open.Question.Sample
+	asked := asking.SampleOf(open.Question)
 	request, err := d.apply(asked, state)
 	if err != nil {
 		return runlog.Approval{}, nil, err
@@ -204,7 +207,7 @@ func checkRequest(r *ask.SampleRequest) error {
 }
 
 func invalid(field, message string) error {
-	return &generators.InvalidError{Fields: []generators.FieldError{generators.At(field, message)}}
+	return &generators.InvalidError{Fields: []generators.FieldError{driver.At(field, message)}}
 }
 
 func digest(body []byte) string {
@@ -258,14 +261,14 @@ func replaceText(r ask.SampleResult, text string) json.RawMessage {
 	if err != nil {
 		blocks = nil
 	}
-	others := slices.DeleteFunc(slices.Clone(blocks), func(b ask.SampleBlock) bool { return b.Type == ask.BlockText })
+	others := slices.DeleteFunc(slices.Clone(blocks), func(b ask.SampleBlock) bool { return b.Type == askdata.BlockText })
 	return ask.FromAssistant(append([]ask.SampleBlock{ask.TextBlock(text)}, others...)...).Content
 }
 
-func acceptResult(r ask.SampleResult) ask.Answer {
+func acceptResult(r ask.SampleResult) askdata.Answer {
 	raw, err := json.Marshal(r)
 	if err != nil {
 		panic(fmt.Sprintf("sampling: encoding a result: %v", err)) // it was decoded from JSON
 	}
-	return ask.Answer{Action: ask.Accept, Content: raw}
+	return askdata.Answer{Action: askdata.Accept, Content: raw}
 }

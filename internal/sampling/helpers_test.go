@@ -9,10 +9,13 @@ import (
 
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/askdata"
 	"github.com/photon-beam/beam/internal/callers"
+	"github.com/photon-beam/beam/internal/driver"
 	"github.com/photon-beam/beam/internal/engine"
 	"github.com/photon-beam/beam/internal/llm"
 	"github.com/photon-beam/beam/internal/llm/llmtest"
+	"github.com/photon-beam/beam/internal/registry"
 	"github.com/photon-beam/beam/internal/runlog"
 	"github.com/photon-beam/beam/internal/runlog/blob"
 	"github.com/photon-beam/beam/internal/sampling"
@@ -72,8 +75,8 @@ var photons = []*generators.Photon{
 func askedBy(tool string) generators.Func[prompt, string] {
 	return func(ctx context.Context, in prompt, yield generators.Yield) (string, error) {
 		return askModel(ctx, in, func(e generators.Event) bool {
-			if c, ok := e.(*generators.Call); ok {
-				q := *c.Question.(*ask.Question)
+			if c, ok := driver.CallOf(e); ok {
+				q := *c.Question.(*askdata.Question)
 				q.Server, q.Tool = "files", tool
 				c.Question = &q
 			}
@@ -107,7 +110,7 @@ func open(t testing.TB, b *beam, models *llm.Models) *beam {
 		}
 		t.Cleanup(func() { next.blobs.Close() })
 	}
-	registry, err := generators.NewRegistry(photons...)
+	registry, err := registry.NewRegistry(photons...)
 	if err != nil {
 		t.Fatal(err)
 	}

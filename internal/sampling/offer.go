@@ -5,6 +5,7 @@ import (
 
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/asking"
 	"github.com/photon-beam/beam/internal/callers"
 	"github.com/photon-beam/beam/internal/engine"
 	"github.com/photon-beam/beam/internal/llm"
@@ -118,11 +119,11 @@ func (s *Service) Preview(ctx context.Context, caller generators.Caller, askID s
 	if err != nil {
 		return Version{}, err
 	}
-	r := open.Question.Sample
+	r := asking.SampleOf(open.Question)
 	if a.Request != nil {
 		r = a.Request
 	}
-	return DescribeVersion(open.Question.Sample, r, s.models.Lookup(a.Model), body), nil
+	return DescribeVersion(asking.SampleOf(open.Question), r, s.models.Lookup(a.Model), body), nil
 }
 
 // A ModelDescription is a configured model, for programs.

@@ -8,6 +8,8 @@ import (
 
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/askdata"
+	"github.com/photon-beam/beam/internal/asking"
 	"github.com/photon-beam/beam/internal/engine"
 	"github.com/photon-beam/beam/internal/llm/llmtest"
 	"github.com/photon-beam/beam/internal/runlog"
@@ -23,7 +25,7 @@ func TestApprove(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	offered := sampling.NewOffer(models, question.Question.Sample, sampling.NewState()).Body
+	offered := sampling.NewOffer(models, asking.SampleOf(question.Question), sampling.NewState()).Body
 	if n := len(s.Requests()); n != 0 {
 		t.Fatalf("%d requests were sent before the approval", n)
 	}
@@ -150,7 +152,7 @@ func TestReview(t *testing.T) {
 		t.Errorf("unchanged, it is %v", err)
 	}
 	run, id = review()
-	if err := b.Answer(t.Context(), ada, id, ask.Answer{Action: ask.Decline}, "browser"); err != nil || b.result(run) != "unanswered declined" {
+	if err := b.Answer(t.Context(), ada, id, askdata.Answer{Action: askdata.Decline}, "browser"); err != nil || b.result(run) != "unanswered declined" {
 		t.Errorf("withheld, it is %v", err)
 	}
 }
@@ -175,7 +177,7 @@ func TestStop(t *testing.T) {
 		t.Errorf("the state is %+v, %+v", s, s.End)
 	}
 	replying(2)
-	if err := b.Answer(t.Context(), ada, id, ask.Answer{Action: ask.Decline}, "browser"); err != nil {
+	if err := b.Answer(t.Context(), ada, id, askdata.Answer{Action: askdata.Decline}, "browser"); err != nil {
 		t.Fatal(err)
 	}
 	<-gone
@@ -190,7 +192,7 @@ func TestStop(t *testing.T) {
 	<-gone
 	run, id = b.ask("x")
 	replying(1)
-	if err := b.Answer(t.Context(), ada, id, ask.Answer{Action: ask.Accept, Content: []byte(`{"text":"Mine"}`)}, "browser"); err != nil {
+	if err := b.Answer(t.Context(), ada, id, askdata.Answer{Action: askdata.Accept, Content: []byte(`{"text":"Mine"}`)}, "browser"); err != nil {
 		t.Fatal(err)
 	}
 	<-gone

@@ -15,8 +15,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/askdata"
 	"github.com/photon-beam/beam/internal/callers"
 	"github.com/photon-beam/beam/internal/engine"
 	"github.com/photon-beam/beam/internal/llm"
@@ -124,7 +124,7 @@ var (
 // openSample returns an open question to a model.
 func (s *Service) openSample(ctx context.Context, caller generators.Caller, askID string) (engine.OpenAsk, error) {
 	open, err := s.engine.OpenAsk(ctx, caller, askID)
-	if err == nil && (open.Question.Kind != ask.KindSample || open.Question.Sample == nil) {
+	if err == nil && (open.Question.Kind != askdata.KindSample || open.Question.Sample == nil) {
 		err = ErrNotForModel
 	}
 	return open, err

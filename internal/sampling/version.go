@@ -9,6 +9,8 @@ import (
 
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/askdata"
+	"github.com/photon-beam/beam/internal/asking"
 	"github.com/photon-beam/beam/internal/engine"
 	"github.com/photon-beam/beam/internal/humanize"
 	"github.com/photon-beam/beam/internal/llm"
@@ -29,7 +31,7 @@ func requestOf(open engine.OpenAsk, a runlog.Approval, model *llm.Model) *ask.Sa
 	if a.Request != nil {
 		return limit(a.Request, model)
 	}
-	return limit(open.Question.Sample, model)
+	return limit(asking.SampleOf(open.Question), model)
 }
 
 // limit returns a request with the limit that a model has of its own, if that is lower.
@@ -99,13 +101,13 @@ func describeContent(m ask.SampleMessage) string {
 	parts := make([]string, len(blocks))
 	for i, b := range blocks {
 		switch b.Type {
-		case ask.BlockText:
+		case askdata.BlockText:
 			parts[i] = b.Text
-		case ask.BlockImage, ask.BlockAudio:
+		case askdata.BlockImage, askdata.BlockAudio:
 			parts[i] = fmt.Sprintf("[%s, %s, %s, SHA-256 %x]", b.Type, b.MIMEType, humanize.Bytes(int64(len(b.Data))), sha256.Sum256(b.Data))
-		case ask.BlockToolUse:
+		case askdata.BlockToolUse:
 			parts[i] = fmt.Sprintf("[calls %s: %s]", b.Name, b.Input)
-		case ask.BlockToolResult:
+		case askdata.BlockToolResult:
 			parts[i] = fmt.Sprintf("[result of a tool: %s]", b.Content)
 		default:
 			parts[i] = fmt.Sprintf("[%s]", b.Type)

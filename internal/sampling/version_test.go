@@ -7,6 +7,7 @@ import (
 
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/asking"
 	"github.com/photon-beam/beam/internal/engine"
 	"github.com/photon-beam/beam/internal/llm/llmtest"
 	"github.com/photon-beam/beam/internal/runlog"
@@ -94,7 +95,7 @@ func TestChangesAreDescribed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	describe := func() sampling.Description { return b.Describe(question.Question.Sample, b.state(id)) }
+	describe := func() sampling.Description { return b.Describe(asking.SampleOf(question.Question), b.state(id)) }
 	if d := describe(); d.Changes != "" || d.Choice != "m" || d.Request != nil {
 		t.Errorf("as it was asked: %+v", d)
 	}

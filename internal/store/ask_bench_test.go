@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/photon-beam/beam/ask"
+	"github.com/photon-beam/beam/internal/askdata"
 	"github.com/photon-beam/beam/internal/runlog"
 	"github.com/photon-beam/beam/internal/store"
 )
@@ -15,12 +15,12 @@ func BenchmarkAskAndAnswer(b *testing.B) {
 		b.Run(name, func(b *testing.B) {
 			s := openStore(b, store.Options{Dir: b.TempDir(), Sync: sync})
 			startRun(b, s, "run", runlog.Started{Photon: "p", Owner: "ada"})
-			question := &ask.Question{Kind: ask.KindText, Message: "Who?", Fields: ask.Fields{{Name: "name", Type: "string", Required: true}}}
+			question := &askdata.Question{Kind: askdata.KindText, Message: "Who?", Fields: askdata.Fields{{Name: "name", Type: "string", Required: true}}}
 			seq := uint64(1)
 			for b.Loop() {
 				for _, e := range []runlog.Entry{
 					runlog.NewEntry(runlog.KindAsked, runlog.Asked{Key: "who", Question: question}),
-					runlog.NewEntry(runlog.KindAnswered, runlog.Answered{AskSeq: seq + 1, Answer: ask.Answer{Action: ask.Accept, Content: []byte(`{"name":"Ada"}`)}}),
+					runlog.NewEntry(runlog.KindAnswered, runlog.Answered{AskSeq: seq + 1, Answer: askdata.Answer{Action: askdata.Accept, Content: []byte(`{"name":"Ada"}`)}}),
 				} {
 					e.Time = time.Now()
 					var err error

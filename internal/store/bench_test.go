@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/photon-beam/beam/ask"
+	"github.com/photon-beam/beam/internal/askdata"
 	"github.com/photon-beam/beam/internal/runlist"
 	"github.com/photon-beam/beam/internal/runlog"
 	"github.com/photon-beam/beam/internal/store"
@@ -53,7 +53,7 @@ func runID(n int) string { return fmt.Sprintf("%032x", uint64(n)*0x9e3779b97f4a7
 
 // fillWaiting starts runs as the engine does: a start and a claim, and then a question.
 func fillWaiting(b *testing.B, s *store.Store, n int) {
-	question := &ask.Question{Kind: ask.KindConfirm, Message: "Deploy version 1.4.2 to production?", Fields: ask.Fields{{Name: "ok", Type: "boolean", Title: "Deploy", Required: true}}}
+	question := &askdata.Question{Kind: askdata.KindConfirm, Message: "Deploy version 1.4.2 to production?", Fields: askdata.Fields{{Name: "ok", Type: "boolean", Title: "Deploy", Required: true}}}
 	var wg sync.WaitGroup
 	for w := range 64 {
 		wg.Go(func() {

@@ -9,7 +9,7 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/driver"
 	"github.com/photon-beam/beam/internal/runlog"
 )
 
@@ -152,7 +152,7 @@ var commonKinds = func() map[string]runlog.Kind {
 	for _, k := range runlog.EntryKinds() {
 		all[string(k)] = k
 	}
-	for _, k := range generators.Kinds() {
+	for _, k := range driver.Kinds() {
 		all[k] = runlog.Kind(k)
 	}
 	return all

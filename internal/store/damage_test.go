@@ -13,7 +13,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/photon-beam/beam/ask"
+	"github.com/photon-beam/beam/internal/askdata"
 	"github.com/photon-beam/beam/internal/runlist"
 	"github.com/photon-beam/beam/internal/runlist/runlisttest"
 	"github.com/photon-beam/beam/internal/runlog"
@@ -79,7 +79,7 @@ func smallStore(t *testing.T) (killed, closed folder, content string) {
 		}
 		if i%4 == 0 {
 			large := runlog.Entry{Kind: "chunk", Data: []byte(`"` + strings.Repeat("x", 9000) + `"`)}
-			if _, err := s.Append(t.Context(), run, last, large, asked(ask.Question{From: []ask.Who{ask.User("eve")}})); err != nil {
+			if _, err := s.Append(t.Context(), run, last, large, asked(askdata.Question{From: []askdata.Who{askdata.Who{User: "eve"}}})); err != nil {
 				t.Fatal(err)
 			}
 		}

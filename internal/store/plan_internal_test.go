@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/askdata"
 	"github.com/photon-beam/beam/internal/runlist"
 	"github.com/photon-beam/beam/internal/runlog"
 	"github.com/photon-beam/beam/internal/smallstate"
@@ -24,7 +24,7 @@ func TestStatementsUseIndexes(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	question := runlog.NewEntry(runlog.KindAsked, runlog.Asked{Question: &ask.Question{Kind: ask.KindText, From: []ask.Who{ask.User("eve")}}})
+	question := runlog.NewEntry(runlog.KindAsked, runlog.Asked{Question: &askdata.Question{Kind: askdata.KindText, From: []askdata.Who{askdata.Who{User: "eve"}}}})
 	start := runlog.NewEntry(runlog.KindStarted, runlog.Started{Photon: "p", Owner: "ada", IdempotencyKey: "k"})
 	for i, e := range []runlog.Entry{start, question, runlog.NewEntry("status", 1), runlog.NewEntry(runlog.KindAdopted, runlog.Adopted{By: generators.Caller{ID: "bob"}}), runlog.NewEntry(runlog.KindAnswered, runlog.Answered{AskSeq: 2})} {
 		if _, err := s.Append(ctx, "r", uint64(i), e); err != nil {

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/askdata"
 	"github.com/photon-beam/beam/internal/audience"
 	"github.com/photon-beam/beam/internal/runlist"
 	"github.com/photon-beam/beam/internal/runlog"
@@ -65,7 +65,7 @@ type foldedStart struct {
 	Exclusive      string             `json:"-"`
 	Trace          *runlog.Trace      `json:"w,omitempty"`
 	ReplayOf       string             `json:"r,omitempty"`
-	RetainFor      ask.Millis         `json:"k,omitempty"`
+	RetainFor      askdata.Millis     `json:"k,omitempty"`
 }
 
 // foldedAsk is a [runstate.Ask].

@@ -6,7 +6,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/photon-beam/beam/ask"
+	"github.com/photon-beam/beam/internal/askdata"
 	"github.com/photon-beam/beam/internal/runlist"
 	"github.com/photon-beam/beam/internal/runlist/runlisttest"
 	"github.com/photon-beam/beam/internal/runlog"
@@ -131,8 +131,8 @@ func startRun(t testing.TB, s *store.Store, id string, start runlog.Started, mor
 	}
 }
 
-func asked(q ask.Question) runlog.Entry {
-	q.Kind, q.Message = ask.KindText, "?"
+func asked(q askdata.Question) runlog.Entry {
+	q.Kind, q.Message = askdata.KindText, "?"
 	return runlog.NewEntry(runlog.KindAsked, runlog.Asked{Key: "k", Question: &q})
 }
 

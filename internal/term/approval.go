@@ -10,6 +10,7 @@ import (
 	"charm.land/huh/v2"
 
 	"github.com/photon-beam/beam/ask"
+	"github.com/photon-beam/beam/internal/askdata"
 	"github.com/photon-beam/beam/internal/cleantext"
 	"github.com/photon-beam/beam/internal/runs"
 	"github.com/photon-beam/beam/internal/sampling"
@@ -47,7 +48,7 @@ func (a *approval) lastText() (string, bool) {
 		return "", false
 	}
 	blocks, err := messages[len(messages)-1].Blocks()
-	if err != nil || len(blocks) != 1 || blocks[0].Type != ask.BlockText {
+	if err != nil || len(blocks) != 1 || blocks[0].Type != askdata.BlockText {
 		return "", false
 	}
 	return blocks[0].Text, true
@@ -116,9 +117,9 @@ func (a *approval) answer() (_ runs.Answer, ok bool) {
 	case choiceAnswer:
 		return runs.Answer{}, false
 	case choiceChange:
-		return runs.Answer{Action: ask.Accept, Approve: a.decision()}, true
+		return runs.Answer{Action: askdata.Accept, Approve: a.decision()}, true
 	}
-	return runs.Answer{Action: ask.Accept, Approve: &sampling.Decision{Call: a.call(), Model: a.choice}}, true
+	return runs.Answer{Action: askdata.Accept, Approve: &sampling.Decision{Call: a.call(), Model: a.choice}}, true
 }
 
 // call is the number that the call gets if the person has seen where the request stands.

@@ -7,8 +7,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/askdata"
 	"github.com/photon-beam/beam/internal/engine"
 	"github.com/photon-beam/beam/internal/runlog"
 	"github.com/photon-beam/beam/internal/runs"
@@ -43,8 +43,8 @@ func (f *fakeRuns) append(kind runlog.Kind, data any) uint64 {
 	return f.seq
 }
 
-func (f *fakeRuns) askQuestion(key string, kind ask.Kind) uint64 {
-	q := &ask.Question{Kind: kind, NotCaller: f.others != "", Message: key + "?", Fields: ask.Fields{{Name: key, Type: "string", Required: true}}}
+func (f *fakeRuns) askQuestion(key string, kind askdata.Kind) uint64 {
+	q := &askdata.Question{Kind: kind, NotCaller: f.others != "", Message: key + "?", Fields: askdata.Fields{{Name: key, Type: "string", Required: true}}}
 	return f.append(runlog.KindAsked, runlog.Asked{Key: key, Question: q})
 }
 
@@ -74,7 +74,7 @@ func (f *fakeRuns) Answer(_ context.Context, askID string, a runs.Answer) error 
 		return err
 	}
 	f.mu.Unlock()
-	f.append(runlog.KindAnswered, runlog.Answered{AskSeq: seq, Surface: runs.Surface, Answer: ask.Answer{Action: a.Action, Content: a.Content}})
+	f.append(runlog.KindAnswered, runlog.Answered{AskSeq: seq, Surface: runs.Surface, Answer: askdata.Answer{Action: a.Action, Content: a.Content}})
 	return nil
 }
 
@@ -118,7 +118,7 @@ func (a asker) Ask(ctx context.Context, q *Question, invalid *generators.Invalid
 
 func accept(key, value string) runs.Answer {
 	content, _ := json.Marshal(map[string]string{key: value})
-	return runs.Answer{Action: ask.Accept, Content: content}
+	return runs.Answer{Action: askdata.Accept, Content: content}
 }
 
 func completed() runlog.Finished {

@@ -10,8 +10,8 @@ import (
 	"charm.land/huh/v2"
 	"github.com/charmbracelet/x/ansi"
 
-	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/askdata"
 	"github.com/photon-beam/beam/internal/runs"
 	"github.com/photon-beam/beam/internal/term/render"
 )
@@ -51,9 +51,9 @@ func (f *Forms) Ask(ctx context.Context, q *Question, invalid *generators.Invali
 		case leaveRun:
 			return runs.Answer{}, ErrLeft
 		case leaveDecline:
-			return runs.Answer{Action: ask.Decline}, nil
+			return runs.Answer{Action: askdata.Decline}, nil
 		case leaveDismiss:
-			return runs.Answer{Action: ask.Cancel}, nil
+			return runs.Answer{Action: askdata.Cancel}, nil
 		}
 	}
 }

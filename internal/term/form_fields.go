@@ -10,9 +10,10 @@ import (
 
 	"charm.land/huh/v2"
 
-	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/askdata"
 	"github.com/photon-beam/beam/internal/cleantext"
+	"github.com/photon-beam/beam/internal/driver"
 	"github.com/photon-beam/beam/internal/form"
 	"github.com/photon-beam/beam/internal/runs"
 	"github.com/photon-beam/beam/internal/term/render"
@@ -49,7 +50,7 @@ func newFieldValues(q *Question, invalid *generators.InvalidError) *fieldValues 
 }
 
 // localText returns a value as a person types it: a time in the local zone.
-func localText(f *ask.Field, text string) string {
+func localText(f *askdata.Field, text string) string {
 	if t, err := time.Parse(time.RFC3339, text); err == nil && f.Format == "date-time" {
 		return t.Local().Format("2006-01-02 15:04")
 	}
@@ -135,7 +136,7 @@ func (v *fieldValues) heading(style render.Styles) func(width int) string {
 		text := v.question.heading(style, width)
 		if v.invalid != nil {
 			for _, f := range v.invalid.Fields {
-				text += style.Paint(render.Red, "✗ "+render.Wrap(cleantext.Line(f.Sentence("")), width-2)) + "\n"
+				text += style.Paint(render.Red, "✗ "+render.Wrap(cleantext.Line(driver.Sentence(f, "")), width-2)) + "\n"
 			}
 		}
 		return text
@@ -144,7 +145,7 @@ func (v *fieldValues) heading(style render.Styles) func(width int) string {
 
 // title returns the label of a field, which repeats a question with one field only if it
 // says more.
-func (v *fieldValues) title(f *ask.Field) string {
+func (v *fieldValues) title(f *askdata.Field) string {
 	if len(v.question.Fields) == 1 && f.Title == "" {
 		return ""
 	}
@@ -179,13 +180,13 @@ func (v *fieldValues) field(i int) huh.Field {
 	case len(f.Choices) > 0:
 		return huh.NewSelect[string]().Title(title).Description(description).Options(choiceOptions(f)...).
 			Value(&v.texts[i]).Validate(func(string) error { return v.check(i) }).Height(min(len(f.Choices)+1, maxRows) + 2 + lineCount(description))
-	case f.Format == ask.FormatLong:
+	case f.Format == askdata.FormatLong:
 		return huh.NewText().Title(title).Description(description).Value(&v.texts[i]).Validate(func(string) error { return v.check(i) }).
 			ExternalEditor(false).ShowLineNumbers(false)
 	}
 	input := huh.NewInput().Title(title).Placeholder(exampleOf(f)).Value(&v.texts[i]).Validate(func(string) error { return v.check(i) }).
 		DescriptionFunc(func() string { return v.describe(i, description) }, &v.texts[i])
-	if f.Format == ask.FormatSecret {
+	if f.Format == askdata.FormatSecret {
 		input = input.EchoMode(huh.EchoModePassword)
 	}
 	return input
@@ -205,7 +206,7 @@ func lineCount(text string) int {
 	return strings.Count(text, "\n") + 1
 }
 
-func choiceOptions(f *ask.Field) []huh.Option[string] {
+func choiceOptions(f *askdata.Field) []huh.Option[string] {
 	var options []huh.Option[string]
 	if !f.Required && f.Type != "array" {
 		options = append(options, huh.NewOption("(none)", ""))
@@ -245,10 +246,10 @@ func (v *fieldValues) check(i int) error {
 		}
 		return nil
 	}
-	if f.Format == ask.FormatSecret { // the value is not told
+	if f.Format == askdata.FormatSecret { // the value is not told
 		f.Title = ""
 	}
-	one := ask.Fields{f}
+	one := askdata.Fields{f}
 	_, err := one.Check(form.Decode(one, url.Values{f.Name: v.values(i)}, time.Local))
 	var invalid *generators.InvalidError
 	if errors.As(err, &invalid) && len(invalid.Fields) > 0 {
@@ -281,25 +282,25 @@ func (v *fieldValues) answer() (runs.Answer, error) {
 	case q.does().files:
 		return filesAnswer(v.paths())
 	case len(q.Fields) == 0 && v.consent != consentYes && v.consent != consentUnopened:
-		return runs.Answer{Action: ask.Decline}, nil
+		return runs.Answer{Action: askdata.Decline}, nil
 	case len(q.Fields) == 0:
-		return runs.Answer{Action: ask.Accept}, nil
+		return runs.Answer{Action: askdata.Accept}, nil
 	}
 	values := url.Values{}
 	for i := range v.question.Fields {
 		values[v.question.Fields[i].Name] = v.values(i)
 	}
-	return runs.Answer{Action: ask.Accept, Content: form.Decode(v.question.Fields, values, time.Local)}, nil
+	return runs.Answer{Action: askdata.Accept, Content: form.Decode(v.question.Fields, values, time.Local)}, nil
 }
 
 // exampleOf returns what a value of the field looks like, for formats that have one.
-func exampleOf(f *ask.Field) string {
+func exampleOf(f *askdata.Field) string {
 	switch f.Format {
 	case "date":
 		return "2026-12-31"
 	case "date-time":
 		return "2026-12-31 18:30"
-	case ask.FormatTime:
+	case askdata.FormatTime:
 		return "18:30"
 	case "email":
 		return "ada@example.com"

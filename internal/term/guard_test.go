@@ -5,7 +5,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/photon-beam/beam/ask"
+	"github.com/photon-beam/beam/internal/askdata"
 	"github.com/photon-beam/beam/internal/sampling"
 	"github.com/photon-beam/beam/internal/term/render"
 )
@@ -13,20 +13,20 @@ import (
 // A question takes no keys for a time if one of them could do harm, once for questions that
 // are answered in a row.
 func TestGuard(t *testing.T) {
-	fields := ask.Fields{{Name: "x", Type: "boolean"}}
-	confirm := &Question{Question: &ask.Question{Kind: ask.KindConfirm, Fields: fields}}
-	destructive := &Question{Question: &ask.Question{Kind: ask.KindConfirm, Fields: fields, Destructive: true}}
+	fields := askdata.Fields{{Name: "x", Type: "boolean"}}
+	confirm := &Question{Question: &askdata.Question{Kind: askdata.KindConfirm, Fields: fields}}
+	destructive := &Question{Question: &askdata.Question{Kind: askdata.KindConfirm, Fields: fields, Destructive: true}}
 	for name, q := range map[string]*Question{
 		"destructive": destructive,
-		"consent":     {Question: &ask.Question{Kind: ask.KindForm}},
-		"address":     {Question: &ask.Question{Kind: ask.KindURL}},
-		"approval":    {Question: &ask.Question{Kind: ask.KindSample, Fields: fields}, Models: []sampling.ModelDescription{{Name: "m"}}},
+		"consent":     {Question: &askdata.Question{Kind: askdata.KindForm}},
+		"address":     {Question: &askdata.Question{Kind: askdata.KindURL}},
+		"approval":    {Question: &askdata.Question{Kind: askdata.KindSample, Fields: fields}, Models: []sampling.ModelDescription{{Name: "m"}}},
 	} {
 		if got := new(guard).wait(q); got != guardTime {
 			t.Errorf("%s: it waits %v", name, got)
 		}
 	}
-	for name, q := range map[string]*Question{"plain confirmation": confirm, "file": {Question: &ask.Question{Kind: ask.KindFile}}} {
+	for name, q := range map[string]*Question{"plain confirmation": confirm, "file": {Question: &askdata.Question{Kind: askdata.KindFile}}} {
 		if got := new(guard).wait(q); got != 0 {
 			t.Errorf("%s: it waits %v", name, got)
 		}
@@ -46,7 +46,7 @@ func TestGuard(t *testing.T) {
 
 // A message of several lines can't look like what Beam says below it.
 func TestMessagesDontLookLikeNotes(t *testing.T) {
-	q := &Question{Question: &ask.Question{Message: "Deploy?\n  This can't be undone."}, Lost: "This question is lost if Beam restarts."}
+	q := &Question{Question: &askdata.Question{Message: "Deploy?\n  This can't be undone."}, Lost: "This question is lost if Beam restarts."}
 	if got, want := q.heading(render.Styles(false), 80), "? Deploy?\n│   This can't be undone.\n  This question is lost if Beam restarts.\n"; got != want {
 		t.Errorf("the heading is %q, want %q", got, want)
 	}

@@ -9,7 +9,7 @@ import (
 
 	"charm.land/huh/v2"
 
-	"github.com/photon-beam/beam/ask"
+	"github.com/photon-beam/beam/internal/askdata"
 	"github.com/photon-beam/beam/internal/cleantext"
 	"github.com/photon-beam/beam/internal/runs"
 )
@@ -28,22 +28,22 @@ type askKind struct {
 	told        string // what is told of an accepted answer; empty for its content
 }
 
-// askKinds has every kind of question; see [ask.Kinds].
-var askKinds = map[ask.Kind]askKind{
-	ask.KindText:        {},
-	ask.KindSecret:      {howToAnswer: howToAnswerSecret, told: hiddenValue},
-	ask.KindConfirm:     {},
-	ask.KindSelect:      {},
-	ask.KindMultiSelect: {},
-	ask.KindNumber:      {},
-	ask.KindInteger:     {},
-	ask.KindDate:        {},
-	ask.KindDateTime:    {},
-	ask.KindFile:        {files: true, control: (*fieldValues).fileField, lines: (*Lines).askPaths, texts: filesAnswer, value: filesFromJSON, howToAnswer: howToAnswerFile},
-	ask.KindForm:        {},
-	ask.KindURL:         {control: (*fieldValues).urlField, lines: (*Lines).askURL, texts: consentFromTexts, value: consentFromJSON, howToAnswer: howToAnswerURL, told: "agreed"},
-	ask.KindSample:      {lenient: true, howToAnswer: howToAnswerSample},
-	ask.KindRoots:       {lenient: true},
+// askKinds has every kind of question; see [askdata.Kinds].
+var askKinds = map[askdata.Kind]askKind{
+	askdata.KindText:        {},
+	askdata.KindSecret:      {howToAnswer: howToAnswerSecret, told: hiddenValue},
+	askdata.KindConfirm:     {},
+	askdata.KindSelect:      {},
+	askdata.KindMultiSelect: {},
+	askdata.KindNumber:      {},
+	askdata.KindInteger:     {},
+	askdata.KindDate:        {},
+	askdata.KindDateTime:    {},
+	askdata.KindFile:        {files: true, control: (*fieldValues).fileField, lines: (*Lines).askPaths, texts: filesAnswer, value: filesFromJSON, howToAnswer: howToAnswerFile},
+	askdata.KindForm:        {},
+	askdata.KindURL:         {control: (*fieldValues).urlField, lines: (*Lines).askURL, texts: consentFromTexts, value: consentFromJSON, howToAnswer: howToAnswerURL, told: "agreed"},
+	askdata.KindSample:      {lenient: true, howToAnswer: howToAnswerSample},
+	askdata.KindRoots:       {lenient: true},
 }
 
 // hiddenValue stands for a secret.
@@ -53,7 +53,7 @@ const hiddenValue = "••••••"
 func (q *Question) does() askKind { return askKinds[q.Kind] }
 
 func filesAnswer(paths []string) (runs.Answer, error) {
-	return runs.Answer{Action: ask.Accept, Files: paths}, nil
+	return runs.Answer{Action: askdata.Accept, Files: paths}, nil
 }
 
 func filesFromJSON(value json.RawMessage) (runs.Answer, error) {
@@ -76,9 +76,9 @@ func consentFromJSON(value json.RawMessage) (runs.Answer, error) { return consen
 func consent(text string) (runs.Answer, error) {
 	switch normalizeBool(text) {
 	case "true":
-		return runs.Answer{Action: ask.Accept}, nil
+		return runs.Answer{Action: askdata.Accept}, nil
 	case "false":
-		return runs.Answer{Action: ask.Decline}, nil
+		return runs.Answer{Action: askdata.Decline}, nil
 	}
 	return runs.Answer{}, fmt.Errorf("must be yes or no, not %q", text)
 }

@@ -5,19 +5,19 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators/shipped/kitchensink"
+	"github.com/photon-beam/beam/internal/askdata"
 	"github.com/photon-beam/beam/internal/runlog"
 	"github.com/photon-beam/beam/internal/runlog/runlogtest"
 )
 
 func TestTheTerminalAsksEveryKind(t *testing.T) {
-	for _, kind := range ask.Kinds() {
+	for _, kind := range askdata.Kinds() {
 		if _, ok := askKinds[kind]; !ok {
 			t.Errorf("askKinds lacks %s", kind)
 		}
 	}
-	if len(askKinds) != len(ask.Kinds()) {
+	if len(askKinds) != len(askdata.Kinds()) {
 		t.Errorf("askKinds has %v, which aren't all kinds", slices.Sorted(maps.Keys(askKinds)))
 	}
 }

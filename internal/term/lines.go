@@ -12,9 +12,10 @@ import (
 
 	"github.com/muesli/cancelreader"
 
-	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/askdata"
 	"github.com/photon-beam/beam/internal/cleantext"
+	"github.com/photon-beam/beam/internal/driver"
 	"github.com/photon-beam/beam/internal/form"
 	"github.com/photon-beam/beam/internal/runs"
 )
@@ -38,7 +39,7 @@ func (l *Lines) Ask(ctx context.Context, q *Question, invalid *generators.Invali
 	_, _ = io.WriteString(l.terminal.Err, q.heading(false, l.terminal.Width()))
 	if invalid != nil {
 		for _, f := range invalid.Fields {
-			l.say("%s", cleantext.Line(f.Sentence("")))
+			l.say("%s", cleantext.Line(driver.Sentence(f, "")))
 		}
 	}
 	l.say("(Type :decline, :dismiss, :later or :leave instead of an answer.)")
@@ -99,9 +100,9 @@ func (l *Lines) readLine(ctx context.Context, prompt string) (string, error) {
 	line = strings.TrimRight(line, "\r\n")
 	switch strings.TrimSpace(line) {
 	case ":decline":
-		return "", &leftError{answer: runs.Answer{Action: ask.Decline}}
+		return "", &leftError{answer: runs.Answer{Action: askdata.Decline}}
 	case ":dismiss":
-		return "", &leftError{answer: runs.Answer{Action: ask.Cancel}}
+		return "", &leftError{answer: runs.Answer{Action: askdata.Cancel}}
 	case ":later":
 		return "", &leftError{err: ErrParked}
 	case ":leave":
@@ -223,13 +224,13 @@ func (l *Lines) readValue(ctx context.Context, v *fieldValues, i int) (string, e
 	f := &v.question.Fields[i]
 	prompt := cleantext.Line(v.title(f))
 	switch {
-	case f.Format == ask.FormatSecret:
+	case f.Format == askdata.FormatSecret:
 		return l.readSecret(ctx, prompt+" (hidden): ")
 	case f.Type == "array":
 		prompt += " Numbers, separated by commas"
 	case len(f.Choices) > 0:
 		prompt += " Number"
-	case f.Format == ask.FormatLong:
+	case f.Format == askdata.FormatLong:
 		return l.readText(ctx, prompt+" Several lines; a dot alone ends them:\n")
 	}
 	if len(v.texts[i]) > 0 && f.Type != "array" {
@@ -278,7 +279,7 @@ func (v *fieldValues) setLine(i int, line string) {
 	v.texts[i] = chosen(f, line)
 }
 
-func chosen(f *ask.Field, text string) string {
+func chosen(f *askdata.Field, text string) string {
 	if len(f.Choices) == 0 {
 		return text
 	}

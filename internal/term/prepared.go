@@ -8,8 +8,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/askdata"
+	"github.com/photon-beam/beam/internal/driver"
 	"github.com/photon-beam/beam/internal/rawjson"
 	"github.com/photon-beam/beam/internal/runs"
 	"github.com/photon-beam/beam/internal/sampling"
@@ -111,14 +112,14 @@ func (p *Prepared) find(q *Question) (a runs.Answer, found bool, err error) {
 	value, hasValue := p.values[q.Key]
 	model, isApproved := p.approved[q.Key]
 	switch {
-	case isApproved && p.use(q.Key) && q.Kind != ask.KindSample:
+	case isApproved && p.use(q.Key) && q.Kind != askdata.KindSample:
 		return a, true, fmt.Errorf("--approve %s: the question is not for a model; it is of the kind %s", q.Key, q.Kind)
 	case isApproved && !p.sent[q.ID]: // a call that has failed is not repeated
 		p.sent[q.ID] = true
-		return runs.Answer{Action: ask.Accept, Approve: &sampling.Decision{Model: model}}, true, nil
+		return runs.Answer{Action: askdata.Accept, Approve: &sampling.Decision{Model: model}}, true, nil
 	case p.declined[q.Key]:
 		p.use(q.Key)
-		return runs.Answer{Action: ask.Decline}, true, nil
+		return runs.Answer{Action: askdata.Decline}, true, nil
 	case hasTexts:
 		a, err = answerFromTexts(q, values)
 	case hasValue:
@@ -126,8 +127,8 @@ func (p *Prepared) find(q *Question) (a runs.Answer, found bool, err error) {
 	default:
 		return a, false, nil
 	}
-	if err == nil && a.Action == ask.Accept && !q.does().files {
-		_, err = q.Check(ask.Answer{Action: a.Action, Content: a.Content})
+	if err == nil && a.Action == askdata.Accept && !q.does().files {
+		_, err = q.Check(askdata.Answer{Action: a.Action, Content: a.Content})
 	}
 	if err != nil {
 		return a, true, preparedError(q, err)
@@ -145,7 +146,7 @@ func preparedError(q *Question, err error) error {
 			if f.Path = strings.TrimPrefix(f.Path, "/"); len(q.Fields) == 1 && f.Path == q.Fields[0].Name {
 				f.Path = "it"
 			}
-			problems[i] = strings.TrimSuffix(f.Sentence(""), ".")
+			problems[i] = strings.TrimSuffix(driver.Sentence(f, ""), ".")
 		}
 		text = strings.Join(problems, "; ")
 	}

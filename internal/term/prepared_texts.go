@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/photon-beam/beam/ask"
+	"github.com/photon-beam/beam/internal/askdata"
 	"github.com/photon-beam/beam/internal/form"
 	"github.com/photon-beam/beam/internal/rawjson"
 	"github.com/photon-beam/beam/internal/runs"
@@ -43,7 +43,7 @@ func answerFromTexts(q *Question, values url.Values) (runs.Answer, error) {
 	switch last := lastOf(whole); {
 	case isWhole && len(q.Fields) == 0:
 		a, err := consent(last)
-		if a.Action == ask.Accept {
+		if a.Action == askdata.Accept {
 			a.Content = json.RawMessage("{}")
 		}
 		return a, err
@@ -51,7 +51,7 @@ func answerFromTexts(q *Question, values url.Values) (runs.Answer, error) {
 		values.Del("")
 		values[q.Fields[0].Name] = whole
 	case isWhole && rawjson.TypeName(json.RawMessage(last)) == rawjson.ObjectType:
-		return runs.Answer{Action: ask.Accept, Content: json.RawMessage(last)}, nil
+		return runs.Answer{Action: askdata.Accept, Content: json.RawMessage(last)}, nil
 	case isWhole:
 		return runs.Answer{}, fmt.Errorf("it is a form: answer its fields, as in --answer %s.%s=VALUE, or a JSON object", q.Key, fieldNames(q.Fields)[0])
 	}
@@ -69,7 +69,7 @@ func answerFromTexts(q *Question, values url.Values) (runs.Answer, error) {
 		values[name] = normalizeTexts(f, texts)
 	}
 	addDefaults(q.Fields, values)
-	return runs.Answer{Action: ask.Accept, Content: form.Decode(q.Fields, values, time.Local)}, nil
+	return runs.Answer{Action: askdata.Accept, Content: form.Decode(q.Fields, values, time.Local)}, nil
 }
 
 // lastOf returns the text that counts where only one can: the last one.
@@ -82,7 +82,7 @@ func lastOf(texts []string) string {
 
 // addDefaults adds the initial values of fields for which there is no text, as they are in
 // the form on the page.
-func addDefaults(fields ask.Fields, values url.Values) {
+func addDefaults(fields askdata.Fields, values url.Values) {
 	for i := range fields {
 		f := &fields[i]
 		if _, ok := values[f.Name]; !ok && f.Default != nil {
@@ -92,7 +92,7 @@ func addDefaults(fields ask.Fields, values url.Values) {
 }
 
 // defaultTexts returns a field's initial value as texts.
-func defaultTexts(f *ask.Field) []string {
+func defaultTexts(f *askdata.Field) []string {
 	var list []string
 	var text string
 	switch {
@@ -110,7 +110,7 @@ func defaultTexts(f *ask.Field) []string {
 
 // normalizeTexts returns texts as a form has them: yes and no for a checkbox, the value of
 // a choice for its label, and the members of a JSON list.
-func normalizeTexts(f *ask.Field, texts []string) []string {
+func normalizeTexts(f *askdata.Field, texts []string) []string {
 	out := make([]string, 0, len(texts))
 	for _, text := range texts {
 		var list []string
@@ -120,7 +120,7 @@ func normalizeTexts(f *ask.Field, texts []string) []string {
 		case f.Type == "array" && json.Unmarshal([]byte(text), &list) == nil:
 			out = append(out, list...)
 			continue
-		case !slices.ContainsFunc(f.Choices, func(c ask.Choice) bool { return c.Value == text }):
+		case !slices.ContainsFunc(f.Choices, func(c askdata.Choice) bool { return c.Value == text }):
 			for _, c := range f.Choices {
 				if strings.EqualFold(c.Title, text) {
 					text = c.Value
@@ -144,7 +144,7 @@ func normalizeBool(text string) string {
 
 // checkBool returns an error for a text that is neither yes nor no, if the field is one of
 // the two.
-func checkBool(f *ask.Field, texts []string) error {
+func checkBool(f *askdata.Field, texts []string) error {
 	if f.Type != "boolean" {
 		return nil
 	}
@@ -164,10 +164,10 @@ func answerFromJSON(q *Question, value json.RawMessage) (runs.Answer, error) {
 	if rawjson.TypeName(value) != rawjson.ObjectType && len(q.Fields) == 1 {
 		value = append(append(append(rawjson.AppendText([]byte{'{'}, q.Fields[0].Name), ':'), value...), '}')
 	}
-	return runs.Answer{Action: ask.Accept, Content: value}, nil
+	return runs.Answer{Action: askdata.Accept, Content: value}, nil
 }
 
-func fieldNames(fields ask.Fields) []string {
+func fieldNames(fields askdata.Fields) []string {
 	names := make([]string, len(fields))
 	for i := range fields {
 		names[i] = fields[i].Name

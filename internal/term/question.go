@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/photon-beam/beam/ask"
+	"github.com/photon-beam/beam/internal/askdata"
 	"github.com/photon-beam/beam/internal/callers"
 	"github.com/photon-beam/beam/internal/cleantext"
 	"github.com/photon-beam/beam/internal/humanize"
@@ -104,7 +105,7 @@ func (v *View) showSampling(d *runlog.Sampling) {
 func (v *View) showAnswer(q *Question, a *runlog.Answered, always bool) {
 	var text string
 	switch a.Answer.Action {
-	case ask.Accept:
+	case askdata.Accept:
 		text = describeContent(q, a)
 	default:
 		text = v.style.Paint(render.Yellow, outcome.OfAnswer(a.Answer.Action))
@@ -112,7 +113,7 @@ func (v *View) showAnswer(q *Question, a *runlog.Answered, always bool) {
 	if text == "" {
 		text = "answered"
 	}
-	if q.Kind == ask.KindSample && isEdited(a.Answer) {
+	if q.Kind == askdata.KindSample && isEdited(a.Answer) {
 		text += v.style.Paint(render.Yellow, " (the model's reply, changed by a person)")
 	}
 	if a.Surface != "terminal" || always {
@@ -122,7 +123,7 @@ func (v *View) showAnswer(q *Question, a *runlog.Answered, always bool) {
 }
 
 // isEdited reports whether an answer is the reply of a model that a person changed.
-func isEdited(a ask.Answer) bool {
+func isEdited(a askdata.Answer) bool {
 	var r ask.SampleResult
 	return json.Unmarshal(a.Content, &r) == nil && r.Edited
 }
@@ -180,7 +181,7 @@ func describeContent(q *Question, a *runlog.Answered) string {
 }
 
 // describeValue returns the value of a field as text: the label of a choice, yes or no.
-func describeValue(f *ask.Field, raw json.RawMessage) string {
+func describeValue(f *askdata.Field, raw json.RawMessage) string {
 	label := func(value string) string {
 		for _, c := range f.Choices {
 			if c.Value == value {
@@ -195,7 +196,7 @@ func describeValue(f *ask.Field, raw json.RawMessage) string {
 		return "yes"
 	case string(raw) == "false":
 		return "no"
-	case f.Format == ask.FormatSecret:
+	case f.Format == askdata.FormatSecret:
 		return hiddenValue
 	case json.Unmarshal(raw, &list) == nil:
 		for i := range list {

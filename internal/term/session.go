@@ -11,6 +11,8 @@ import (
 
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/askdata"
+	"github.com/photon-beam/beam/internal/asking"
 	"github.com/photon-beam/beam/internal/engine"
 	"github.com/photon-beam/beam/internal/runlog"
 	"github.com/photon-beam/beam/internal/runs"
@@ -30,9 +32,9 @@ type Runs interface {
 
 // A Question is an open question.
 type Question struct {
-	*ask.Question
-	asked    *ask.Question // as it was asked; nil if its request to a model doesn't change
-	ID       string        // of the ask
+	*askdata.Question
+	asked    *askdata.Question // as it was asked; nil if its request to a model doesn't change
+	ID       string            // of the ask
 	Key      string
 	Photon   string    // that asks
 	Deadline time.Time // zero if there is none
@@ -69,7 +71,9 @@ func (q *Question) revise(version *ask.SampleRequest) {
 
 // request returns the version of a request that is sent unless a person changes it: the one
 // approved last, or else the request as it was asked. Nil if the question isn't for a model.
-func (q *Question) request() *ask.SampleRequest { return cmp.Or(q.Stands.Request, q.Sample) }
+func (q *Question) request() *ask.SampleRequest {
+	return cmp.Or(q.Stands.Request, asking.SampleOf(q.Question))
+}
 
 // An Asker asks a person.
 type Asker interface {

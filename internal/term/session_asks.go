@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/askdata"
 	"github.com/photon-beam/beam/internal/engine"
 	"github.com/photon-beam/beam/internal/mcp/message"
 	"github.com/photon-beam/beam/internal/runlog"
@@ -171,7 +171,7 @@ func (s *Session) record(ctx context.Context, r reply) error {
 // loadModels finds out which models a question can be sent to, and where it stands. If that
 // fails, the person can still answer.
 func (s *Session) loadModels(ctx context.Context, q *Question) sampling.Phase {
-	if q.Kind != ask.KindSample {
+	if q.Kind != askdata.KindSample {
 		return ""
 	}
 	d, err := s.Runs.Models(ctx, q.ID)

@@ -11,6 +11,9 @@ import (
 
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/askdata"
+	"github.com/photon-beam/beam/internal/asking"
+	"github.com/photon-beam/beam/internal/driver"
 	"github.com/photon-beam/beam/internal/engine"
 	"github.com/photon-beam/beam/internal/runlog"
 	"github.com/photon-beam/beam/internal/runs"
@@ -31,10 +34,10 @@ func TestSettledElsewhere(t *testing.T) {
 			return runs.Answer{}, context.Cause(ctx)
 		})}
 		go func() {
-			first := f.askQuestion("first", ask.KindText)
+			first := f.askQuestion("first", askdata.KindText)
 			synctest.Wait()
-			f.append(runlog.KindAnswered, runlog.Answered{AskSeq: first, Surface: "browser", Answer: ask.Answer{Action: ask.Accept}})
-			f.askQuestion("second", ask.KindText)
+			f.append(runlog.KindAnswered, runlog.Answered{AskSeq: first, Surface: "browser", Answer: askdata.Answer{Action: askdata.Accept}})
+			f.askQuestion("second", askdata.KindText)
 			synctest.Wait()
 			f.append(runlog.KindFinished, completed())
 		}()
@@ -54,7 +57,7 @@ func TestLostQuestionsSaySo(t *testing.T) {
 	const note = "This question is lost if Beam restarts."
 	for _, lost := range []bool{true, false} {
 		synctest.Test(t, func(t *testing.T) {
-			asked := runlog.Asked{Key: "who", Question: &ask.Question{Kind: ask.KindText, Message: "Who?", Fields: ask.Fields{{Name: "who", Type: "string"}}}, Lost: lost}
+			asked := runlog.Asked{Key: "who", Question: &askdata.Question{Kind: askdata.KindText, Message: "Who?", Fields: askdata.Fields{{Name: "who", Type: "string"}}}, Lost: lost}
 			v, screen, out := newTestView(60, false, false)
 			watched := newFakeRuns()
 			watched.append(runlog.KindAsked, asked)
@@ -87,7 +90,7 @@ func TestLostQuestionsSaySo(t *testing.T) {
 func TestRefusedAnswers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFakeRuns()
-		invalid := &generators.InvalidError{Fields: []generators.FieldError{generators.At("first", "is wrong")}}
+		invalid := &generators.InvalidError{Fields: []generators.FieldError{driver.At("first", "is wrong")}}
 		f.refuse = []error{invalid, engine.ErrSettled}
 		var told []*generators.InvalidError
 		s := &Session{Runs: f, Asker: asker(func(_ context.Context, _ *Question, invalid *generators.InvalidError) (runs.Answer, error) {
@@ -95,9 +98,9 @@ func TestRefusedAnswers(t *testing.T) {
 			return accept("first", "x"), nil
 		})}
 		go func() {
-			first := f.askQuestion("first", ask.KindText)
+			first := f.askQuestion("first", askdata.KindText)
 			synctest.Wait()
-			f.append(runlog.KindAnswered, runlog.Answered{AskSeq: first, Surface: "browser", Answer: ask.Answer{Action: ask.Accept}})
+			f.append(runlog.KindAnswered, runlog.Answered{AskSeq: first, Surface: "browser", Answer: askdata.Answer{Action: askdata.Accept}})
 			f.append(runlog.KindFinished, completed())
 		}()
 		if finished, err := s.Follow(t.Context(), "r"); err != nil || finished.Status != runlog.Completed {
@@ -120,7 +123,7 @@ func TestInterrupt(t *testing.T) {
 				return runs.Answer{}, context.Cause(ctx)
 			})}
 			go func() {
-				f.askQuestion("first", ask.KindText)
+				f.askQuestion("first", askdata.KindText)
 				synctest.Wait()
 				cancel()
 			}()
@@ -145,9 +148,9 @@ func TestParked(t *testing.T) {
 			return runs.Answer{}, ErrLeft
 		})}
 		go func() {
-			f.askQuestion("first", ask.KindText)
+			f.askQuestion("first", askdata.KindText)
 			synctest.Wait()
-			f.askQuestion("second", ask.KindText)
+			f.askQuestion("second", askdata.KindText)
 		}()
 		if _, err := s.Follow(t.Context(), "r"); !errors.Is(err, ErrLeft) || len(asked) != 2 {
 			t.Errorf("%v; asked %q", err, asked)
@@ -160,9 +163,9 @@ func TestParked(t *testing.T) {
 func TestUnanswered(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFakeRuns()
-		settled := f.askQuestion("settled", ask.KindText)
-		f.append(runlog.KindAnswered, runlog.Answered{AskSeq: settled, Surface: "browser", Answer: ask.Answer{Action: ask.Decline}})
-		f.askQuestion("open", ask.KindText)
+		settled := f.askQuestion("settled", askdata.KindText)
+		f.append(runlog.KindAnswered, runlog.Answered{AskSeq: settled, Surface: "browser", Answer: askdata.Answer{Action: askdata.Decline}})
+		f.askQuestion("open", askdata.KindText)
 		s := &Session{Runs: f, Known: 3}
 		_, err := s.Follow(t.Context(), "r")
 		var unanswered *UnansweredError
@@ -178,7 +181,7 @@ func TestPreparedApproval(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFakeRuns()
 		f.models = []sampling.ModelDescription{{Name: "tiny"}, {Name: "deaf", Unfit: "It takes no sounds."}}
-		f.askQuestion("q", ask.KindSample)
+		f.askQuestion("q", askdata.KindSample)
 		prepared := &Prepared{}
 		if err := prepared.AddApproval("q=tiny"); err != nil {
 			t.Fatal(err)
@@ -194,7 +197,7 @@ func TestPreparedApproval(t *testing.T) {
 		}
 
 		f = newFakeRuns()
-		f.askQuestion("q", ask.KindText)
+		f.askQuestion("q", askdata.KindText)
 		s = &Session{Runs: f, Prepared: prepared}
 		if _, err := s.Follow(t.Context(), "run"); err == nil || !strings.Contains(err.Error(), "--approve q: the question is not for a model; it is of the kind text") {
 			t.Errorf("the error is %v", err)
@@ -210,7 +213,7 @@ func TestPreparedApproval(t *testing.T) {
 // What a person changes of a request is what is decided; the rest stays as it is.
 func TestApprovalDecision(t *testing.T) {
 	request := &ask.SampleRequest{SystemPrompt: "Be brief.", MaxTokens: 100, Messages: []ask.SampleMessage{ask.FromUser(ask.TextBlock("Hello")), ask.FromAssistant(ask.TextBlock("Well"))}}
-	q := &Question{Question: &ask.Question{Kind: ask.KindSample, Sample: request}, Photon: "files__ask", Models: []sampling.ModelDescription{{Name: "a"}, {Name: "b"}}}
+	q := &Question{Question: &askdata.Question{Kind: askdata.KindSample, Sample: asking.NewSample(request)}, Photon: "files__ask", Models: []sampling.ModelDescription{{Name: "a"}, {Name: "b"}}}
 	unchanged := newApproval(q)
 	if got, _ := json.Marshal(unchanged.decision()); string(got) != `{"call":1,"model":"a"}` {
 		t.Errorf("unchanged, it is %s", got)
@@ -233,7 +236,7 @@ func TestApprovalDecision(t *testing.T) {
 func TestRedactionStays(t *testing.T) {
 	asked := &ask.SampleRequest{MaxTokens: 100, Messages: []ask.SampleMessage{ask.FromUser(ask.TextBlock("The password is hunter2")), ask.FromUser(ask.TextBlock("Go on"))}}
 	redacted := &ask.SampleRequest{MaxTokens: 50, Messages: []ask.SampleMessage{ask.FromUser(ask.TextBlock("The password is …")), ask.FromUser(ask.TextBlock("Go on"))}}
-	q := &Question{Question: &ask.Question{Kind: ask.KindSample, Sample: asked}, Photon: "files__ask"}
+	q := &Question{Question: &askdata.Question{Kind: askdata.KindSample, Sample: asking.NewSample(asked)}, Photon: "files__ask"}
 	q.SetSampling(sampling.Description{
 		Phase: sampling.Failed, Call: 1, Models: []sampling.ModelDescription{{Name: "a"}, {Name: "b"}, {Name: "c", Unfit: "It takes no text."}},
 		Version: sampling.Version{Request: redacted, Choice: "b", ChangedBy: "Ada", Changes: "-User: was\n+User: is\n"},
@@ -267,9 +270,9 @@ func TestModelRepliesElsewhere(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFakeRuns()
 		f.phase = sampling.Replying
-		seq := f.askQuestion("q", ask.KindSample)
+		seq := f.askQuestion("q", askdata.KindSample)
 		f.append(runlog.KindSampling, runlog.Sampling{AskSeq: seq, Call: 1, Approved: &runlog.Approval{Model: "m"}})
-		f.append(runlog.KindAnswered, runlog.Answered{AskSeq: seq, Surface: "model", Answer: ask.Answer{Action: ask.Accept}})
+		f.append(runlog.KindAnswered, runlog.Answered{AskSeq: seq, Surface: "model", Answer: askdata.Answer{Action: askdata.Accept}})
 		f.append(runlog.KindFinished, completed())
 		s := &Session{Runs: f}
 		if _, err := s.Follow(t.Context(), "run"); err != nil {
@@ -278,15 +281,15 @@ func TestModelRepliesElsewhere(t *testing.T) {
 
 		f = newFakeRuns()
 		f.settled = true
-		seq = f.askQuestion("q", ask.KindSample)
-		f.append(runlog.KindAnswered, runlog.Answered{AskSeq: seq, Surface: "model", Answer: ask.Answer{Action: ask.Accept}})
+		seq = f.askQuestion("q", askdata.KindSample)
+		f.append(runlog.KindAnswered, runlog.Answered{AskSeq: seq, Surface: "model", Answer: askdata.Answer{Action: askdata.Accept}})
 		f.append(runlog.KindFinished, completed())
 		if _, err := (&Session{Runs: f}).Follow(t.Context(), "run"); err != nil {
 			t.Errorf("of a question that has been settled, the error is %v", err)
 		}
 
 		f = newFakeRuns()
-		seq = f.askQuestion("q", ask.KindSample)
+		seq = f.askQuestion("q", askdata.KindSample)
 		asked := 0
 		s = &Session{Runs: f, Asker: asker(func(ctx context.Context, _ *Question, _ *generators.InvalidError) (runs.Answer, error) {
 			asked++
@@ -311,7 +314,7 @@ func TestModelRepliesElsewhere(t *testing.T) {
 func TestQuestionsQuoteTheVersionApprovedLast(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFakeRuns()
-		seq := f.askQuestion("q", ask.KindSample)
+		seq := f.askQuestion("q", askdata.KindSample)
 		versions := []*ask.SampleRequest{{Messages: []ask.SampleMessage{ask.FromUser(ask.TextBlock("the plan"))}, MaxTokens: 5}, nil}
 		var asked []string
 		s := &Session{Runs: f, Asker: asker(func(ctx context.Context, q *Question, _ *generators.InvalidError) (runs.Answer, error) {
@@ -347,9 +350,9 @@ func TestQuestionForOthers(t *testing.T) {
 				f.others = "ben"
 				s := &Session{Runs: f, Asker: asker}
 				go func() {
-					seq := f.askQuestion("go", ask.KindText)
+					seq := f.askQuestion("go", askdata.KindText)
 					synctest.Wait()
-					f.append(runlog.KindAnswered, runlog.Answered{AskSeq: seq, Answer: ask.Answer{Action: ask.Decline}})
+					f.append(runlog.KindAnswered, runlog.Answered{AskSeq: seq, Answer: askdata.Answer{Action: askdata.Decline}})
 					f.append(runlog.KindFinished, completed())
 				}()
 				if finished, err := s.Follow(t.Context(), "run"); err != nil || finished.Status != runlog.Completed || len(f.answered) != 0 {

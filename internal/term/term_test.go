@@ -13,6 +13,9 @@ import (
 
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/askdata"
+	"github.com/photon-beam/beam/internal/asking"
+	"github.com/photon-beam/beam/internal/driver"
 	"github.com/photon-beam/beam/internal/runlog"
 	"github.com/photon-beam/beam/internal/term/render"
 )
@@ -29,7 +32,7 @@ func newTestView(width int, live, color bool) (*View, *Screen, *bytes.Buffer) {
 
 func entry(t *testing.T, seq uint64, e generators.Event) runlog.Entry {
 	t.Helper()
-	kind, data, err := generators.Encode(e)
+	kind, data, err := driver.Encode(e)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -54,8 +57,8 @@ func everyEvent(text string) []generators.Event {
 
 // Who agrees to an address says whether it was opened; declining is a third choice.
 func TestAnAddressIsAgreedTo(t *testing.T) {
-	q := &Question{Question: &ask.Question{Kind: ask.KindURL, Message: "Sign in?", URL: "https://good.example@192.0.2.7:8443/"}}
-	for choice, want := range map[string]ask.Action{consentYes: ask.Accept, consentUnopened: ask.Accept, consentNo: ask.Decline, "": ask.Decline} {
+	q := &Question{Question: &askdata.Question{Kind: askdata.KindURL, Message: "Sign in?", URL: "https://good.example@192.0.2.7:8443/"}}
+	for choice, want := range map[string]askdata.Action{consentYes: askdata.Accept, consentUnopened: askdata.Accept, consentNo: askdata.Decline, "": askdata.Decline} {
 		v := newFieldValues(q, nil)
 		v.consent = choice
 		if a, err := v.answer(); err != nil || a.Action != want {
@@ -77,12 +80,12 @@ func TestHostileTextIsCleaned(t *testing.T) {
 			v.Show([]runlog.Entry{entry(t, uint64(i+1), e)})
 		}
 		v.Show([]runlog.Entry{{Seq: 99, Kind: "later\x1b[2J", Data: json.RawMessage(`{"x":"\u001b[2J"}`)}})
-		q := &Question{Question: &ask.Question{Kind: ask.KindForm, Message: hostile, URL: hostile, Fields: ask.Fields{{Name: hostile, Title: hostile, Type: "string", Description: hostile}},
-			Sample: &ask.SampleRequest{SystemPrompt: hostile, Messages: []ask.SampleMessage{ask.FromUser(ask.TextBlock(hostile))}, MaxTokens: 1}}, Key: hostile}
+		q := &Question{Question: &askdata.Question{Kind: askdata.KindForm, Message: hostile, URL: hostile, Fields: askdata.Fields{{Name: hostile, Title: hostile, Type: "string", Description: hostile}},
+			Sample: asking.NewSample(&ask.SampleRequest{SystemPrompt: hostile, Messages: []ask.SampleMessage{ask.FromUser(ask.TextBlock(hostile))}, MaxTokens: 1})}, Key: hostile}
 		v.ShowEvidence(q)
 		s.Print(q.heading(false, width))
 		s.Print((&UnansweredError{Question: q}).Error() + "\n")
-		v.showAnswer(q, &runlog.Answered{Surface: hostile, Caller: &generators.Caller{Name: hostile}, Answer: ask.Answer{Action: ask.Accept, Content: json.RawMessage(`{"x":"` + "\u202e" + `"}`)}}, true)
+		v.showAnswer(q, &runlog.Answered{Surface: hostile, Caller: &generators.Caller{Name: hostile}, Answer: askdata.Answer{Action: askdata.Accept, Content: json.RawMessage(`{"x":"` + "\u202e" + `"}`)}}, true)
 		v.showWithdrawal(q, &runlog.Withdrawn{Reason: "x\x1b[2J", Error: hostile})
 		s.Close()
 		text := strings.NewReplacer("\r\x1b[J", "").Replace(out.String()) // how the status line is removed
@@ -178,8 +181,8 @@ func TestBurst(t *testing.T) {
 }
 
 func TestPreparedAnswers(t *testing.T) {
-	form := &Question{Key: "f.x", Question: &ask.Question{Kind: ask.KindForm, Fields: ask.Fields{
-		{Name: "name", Type: "string", Required: true}, {Name: "on", Type: "boolean"}, {Name: "tags", Type: "array", Choices: ask.Choices("a", "b")}, {Name: "n", Type: "integer", Default: json.RawMessage("3")},
+	form := &Question{Key: "f.x", Question: &askdata.Question{Kind: askdata.KindForm, Fields: askdata.Fields{
+		{Name: "name", Type: "string", Required: true}, {Name: "on", Type: "boolean"}, {Name: "tags", Type: "array", Choices: askdata.Choices("a", "b")}, {Name: "n", Type: "integer", Default: json.RawMessage("3")},
 	}}}
 	for _, tt := range []struct {
 		pairs []string

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/photon-beam/beam/ask"
+	"github.com/photon-beam/beam/internal/askdata"
 	"github.com/photon-beam/beam/internal/cleantext"
 	"github.com/photon-beam/beam/internal/form"
 	"github.com/photon-beam/beam/internal/sampling"
@@ -41,13 +41,13 @@ func (q *Question) howToAnswer() string {
 	case len(q.Fields) == 1:
 		return fmt.Sprintf("--answer %s=%s", key, Placeholder(&q.Fields[0]))
 	}
-	return q.describeFlags(func(f *ask.Field) string {
+	return q.describeFlags(func(f *askdata.Field) string {
 		return fmt.Sprintf("--answer %s.%s=%s", key, cleantext.Line(f.Name), Placeholder(f))
 	})
 }
 
 // describeFlags returns the flags for the fields; those of optional ones are in brackets.
-func (q *Question) describeFlags(flag func(*ask.Field) string) string {
+func (q *Question) describeFlags(flag func(*askdata.Field) string) string {
 	parts := make([]string, len(q.Fields))
 	for i := range q.Fields {
 		parts[i] = flag(&q.Fields[i])
@@ -69,7 +69,7 @@ func (q *Question) flags() string {
 	if len(q.Models) > 0 {
 		return "--approve " + strings.Join(modelNames(q.Models), "|") + ", which sends the request; or --text TEXT, in the model's place"
 	}
-	return q.describeFlags(func(f *ask.Field) string { return fmt.Sprintf("--%s %s", cleantext.Line(f.Name), Placeholder(f)) })
+	return q.describeFlags(func(f *askdata.Field) string { return fmt.Sprintf("--%s %s", cleantext.Line(f.Name), Placeholder(f)) })
 }
 
 func modelNames(models []sampling.ModelDescription) []string {
@@ -81,7 +81,7 @@ func modelNames(models []sampling.ModelDescription) []string {
 }
 
 // Placeholder says what the value of a field is.
-func Placeholder(f *ask.Field) string {
+func Placeholder(f *askdata.Field) string {
 	switch {
 	case f.Type == "boolean":
 		return "yes|no"
@@ -97,7 +97,7 @@ func Placeholder(f *ask.Field) string {
 		return "YYYY-MM-DD"
 	case f.Format == "date-time":
 		return "YYYY-MM-DDTHH:MM"
-	case f.Format == ask.FormatTime:
+	case f.Format == askdata.FormatTime:
 		return "HH:MM"
 	}
 	return "TEXT"

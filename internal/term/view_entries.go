@@ -6,6 +6,7 @@ import (
 
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/cleantext"
+	"github.com/photon-beam/beam/internal/driver"
 	"github.com/photon-beam/beam/internal/runlog"
 	"github.com/photon-beam/beam/internal/term/render"
 )
@@ -67,7 +68,7 @@ func (v viewEntries) Event(e runlog.Entry) error {
 	if v.view.OnlyQuestions {
 		return nil
 	}
-	event, err := generators.Decode(string(e.Kind), e.Data)
+	event, err := driver.Decode(string(e.Kind), e.Data)
 	if err == nil {
 		runlog.VisitEvent(event, viewEvents{v.view, e.Time})
 	}
@@ -103,7 +104,7 @@ func (v viewEvents) Artifact(e *generators.Artifact) {
 	v.view.screen.Print(v.view.artifacts().Render(e))
 }
 
-func (v viewEvents) Unknown(e *generators.UnknownEvent) {
+func (v viewEvents) Unknown(e *driver.UnknownEvent) {
 	v.view.commitStatus()
 	v.view.line(v.view.style.Paint(render.Faint, cleantext.Line(e.Kind)) + " " + cleantext.Line(string(e.Data)))
 }

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/photon-beam/beam/ask"
+	"github.com/photon-beam/beam/internal/askdata"
 )
 
 // A question says which server's tool asks it, of whatever kind it is. What Beam says about it
@@ -28,7 +28,7 @@ func TestQuestionsSayWhoAsks(t *testing.T) {
 		if err != nil || open.Asker() != "The tool ask_anything of the server peer" {
 			t.Errorf("it is asked by %q, %v", open.Asker(), err)
 		}
-		g.answer(ada, id, ask.Answer{Action: ask.Decline})
+		g.answer(ada, id, askdata.Answer{Action: askdata.Decline})
 		g.awaitEnd(ada, run)
 	}
 }

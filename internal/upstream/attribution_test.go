@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/photon-beam/beam/ask"
+	"github.com/photon-beam/beam/internal/askdata"
 	"github.com/photon-beam/beam/internal/clientsession"
 	"github.com/photon-beam/beam/internal/engine"
 	"github.com/photon-beam/beam/internal/programtest"
@@ -62,9 +62,9 @@ func (g *gateway) settle(r *rand.Rand, all []*asker, q engine.OpenAsk) error {
 		if !strings.HasPrefix(q.Question.Message, "Are you "+a.name+"?") {
 			continue
 		}
-		answer := ask.Answer{Action: []ask.Action{ask.Accept, ask.Decline, ask.Cancel}[r.IntN(3)]}
+		answer := askdata.Answer{Action: []askdata.Action{askdata.Accept, askdata.Decline, askdata.Cancel}[r.IntN(3)]}
 		a.sent = `"action":"` + string(answer.Action) + `"`
-		if answer.Action == ask.Accept {
+		if answer.Action == askdata.Accept {
 			answer.Content = json.RawMessage(`{"name":"` + a.name + `"}`)
 			a.sent += `,"content":{"name":"` + a.name + `"}`
 		}
@@ -235,7 +235,7 @@ func TestQuestionOutlivesTheCallWhoseRunAsksIt(t *testing.T) {
 		return err == nil && strings.Contains(info.Pause(), "which another run asks")
 	})
 	tell()
-	g.answer(ada, shown.ID, ask.Answer{Action: ask.Decline})
+	g.answer(ada, shown.ID, askdata.Answer{Action: askdata.Decline})
 	if end := g.awaitEnd(ada, asking); !strings.Contains(string(end.Result), "decline") {
 		t.Errorf("the call that asked ended with %+v", end)
 	}
@@ -276,7 +276,7 @@ func TestQuestionGoesToTheClientThatIsThere(t *testing.T) {
 	asking, mistaken, _, _ := g.startMistaken(there, gone)
 	gone.Presence.Leave()
 	askID, _ := g.awaitAsk(ada, asking)
-	g.answer(ada, askID, ask.Answer{Action: ask.Cancel})
+	g.answer(ada, askID, askdata.Answer{Action: askdata.Cancel})
 	if got := g.textOf(ada, asking); !strings.Contains(got, "cancel") {
 		t.Errorf("the upstream got %s", got)
 	}
@@ -298,7 +298,7 @@ func TestOtherRequestsOfCallsThatAskAtOnce(t *testing.T) {
 		all = append(all, &asker{run: runs[method]})
 	}
 	eventually(t, "the questions", func() bool { return len(g.openAsks(all)) == len(requests) })
-	methods := map[ask.Kind]string{ask.KindSample: "sampling/createMessage", ask.KindRoots: "roots/list", ask.KindURL: "elicitation/create"}
+	methods := map[askdata.Kind]string{askdata.KindSample: "sampling/createMessage", askdata.KindRoots: "roots/list", askdata.KindURL: "elicitation/create"}
 	for _, q := range g.openAsks(all) {
 		g.answer(ada, q.ID, accept(requests[methods[q.Question.Kind]].answer))
 	}

@@ -11,10 +11,10 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/mcp/catalogue"
 	"github.com/photon-beam/beam/internal/mcp/client"
 	"github.com/photon-beam/beam/internal/programtest"
+	"github.com/photon-beam/beam/internal/registry"
 	"github.com/photon-beam/beam/internal/upstream"
 	"github.com/photon-beam/beam/internal/upstream/config"
 	"github.com/photon-beam/beam/internal/upstream/policy"
@@ -34,7 +34,7 @@ func TestCollidingNames(t *testing.T) {
 	defer h.Close()
 	defer h.CloseClientConnections()
 	start := func() (*upstream.Manager, error) {
-		registry, err := generators.NewRegistry()
+		registry, err := registry.NewRegistry()
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/photon-beam/beam/ask"
-	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/driver"
 	"github.com/photon-beam/beam/internal/mcp/message"
 	"github.com/photon-beam/beam/internal/rawjson"
 )
@@ -147,7 +147,7 @@ func (p *passthrough) askUntilDone(required requiredURL, note string) error {
 	defer p.upstream.questions.completions.await(required.ElicitationID, complete)()
 	options := append(p.upstream.questions.options(), ask.UntilDone())
 	err = ask.URL(p.named(true, note, w.yieldCall), "url", required.Message, required.URL, options...)
-	if errors.Is(err, generators.ErrWithdrawn) {
+	if errors.Is(err, driver.ErrWithdrawn) {
 		return nil
 	}
 	if err != nil {

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/photon-beam/beam/ask"
+	"github.com/photon-beam/beam/internal/askdata"
 	"github.com/photon-beam/beam/internal/programtest"
 	"github.com/photon-beam/beam/internal/smallstate"
 	"github.com/photon-beam/beam/internal/upstream/config"
@@ -43,7 +43,7 @@ func TestConfigure(t *testing.T) {
 	if pid("changed") == changedPid || pid("added") == "" {
 		t.Error("the upstream that was changed was not started again")
 	}
-	g.answer(ada, keptAsk, ask.Answer{Action: ask.Accept, Content: json.RawMessage(`{"name":"Ada"}`)})
+	g.answer(ada, keptAsk, askdata.Answer{Action: askdata.Accept, Content: json.RawMessage(`{"name":"Ada"}`)})
 	if got := g.textOf(ada, calling); !strings.Contains(got, "Ada") {
 		t.Errorf("the call of the upstream that stayed returned %s", got)
 	}

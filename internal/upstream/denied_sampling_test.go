@@ -9,7 +9,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/photon-beam/beam/ask"
+	"github.com/photon-beam/beam/internal/askdata"
 	"github.com/photon-beam/beam/internal/mcp/client"
 	"github.com/photon-beam/beam/internal/testserver"
 	"github.com/photon-beam/beam/internal/upstream/config"
@@ -61,12 +61,12 @@ func TestDeniedSampling(t *testing.T) {
 	older, olderRequests := recordingServer(t, "old", "2025-11-25")
 	modern, modernRequests := recordingServer(t, "new", "2026-07-28")
 	g := newGateway(t, older, modern)
-	for _, action := range []ask.Action{ask.Decline, ask.Cancel} {
+	for _, action := range []askdata.Action{askdata.Decline, askdata.Cancel} {
 		before, modernBefore := len(olderRequests()), len(modernRequests())
 
 		id := g.start(ada, "old__sample_text", `{}`)
 		askID, _ := g.awaitAsk(ada, id)
-		g.answer(ada, askID, ask.Answer{Action: action})
+		g.answer(ada, askID, askdata.Answer{Action: action})
 		end := g.awaitEnd(ada, id)
 		if got := string(end.Result) + end.Error; !strings.Contains(got, "User rejected sampling request") {
 			t.Errorf("%s: the older server's tool ended with %s", action, got)
@@ -78,7 +78,7 @@ func TestDeniedSampling(t *testing.T) {
 
 		id = g.start(ada, "new__sample_text", `{}`)
 		askID, _ = g.awaitAsk(ada, id)
-		g.answer(ada, askID, ask.Answer{Action: action})
+		g.answer(ada, askID, askdata.Answer{Action: action})
 		end = g.awaitEnd(ada, id)
 		if got := string(end.Result) + end.Error; !strings.Contains(got, "User rejected sampling request") {
 			t.Errorf("%s: the newer server's tool ended with %s", action, got)

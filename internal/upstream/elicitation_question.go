@@ -8,6 +8,8 @@ import (
 
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/askdata"
+	"github.com/photon-beam/beam/internal/asking"
 	"github.com/photon-beam/beam/internal/mcp/client"
 	"github.com/photon-beam/beam/internal/mcp/message"
 	"github.com/photon-beam/beam/internal/rawjson"
@@ -43,7 +45,7 @@ func (qs *questions) formQuestion(text string, schema json.RawMessage) (*questio
 	if err != nil {
 		return nil, invalidf("the requestedSchema is not a valid JSON Schema: %s", policy.CleanLine(err.Error(), maxEventText))
 	}
-	fields, err := ask.FromSchema(parsed.Document())
+	fields, err := askdata.FromSchema(parsed.Document())
 	if err != nil {
 		return nil, invalidf("the requestedSchema is not one of a form: %v", err)
 	}
@@ -52,7 +54,7 @@ func (qs *questions) formQuestion(text string, schema json.RawMessage) (*questio
 		return nil, refusef(policy.AskSensitive, mcp.INVALID_PARAMS, "%v", err)
 	}
 	return &question{note: warning, declined: declinedResult, cancelled: cancelledResult, ask: func(yield generators.Yield) (json.RawMessage, error) {
-		content, err := ask.ForFields("elicitation", text, fields, qs.options()...).Ask(yield)
+		content, err := asking.ForFields("elicitation", text, fields, qs.options()...).Ask(yield)
 		if err != nil {
 			return nil, err
 		}

@@ -11,9 +11,9 @@ import (
 	"sync"
 	"time"
 
-	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/mcp/catalogue"
 	"github.com/photon-beam/beam/internal/mcp/stdio"
+	"github.com/photon-beam/beam/internal/registry"
 	"github.com/photon-beam/beam/internal/upstream/config"
 	"github.com/photon-beam/beam/internal/upstream/policy"
 )
@@ -22,7 +22,7 @@ import (
 type Options struct {
 	Servers []config.Server
 	// Photons is where the tools of the upstreams are registered.
-	Photons *generators.Registry
+	Photons *registry.Registry
 	Policy  policy.Options
 	// OwnFile is the file from which Beam can remove servers; empty if there is none.
 	OwnFile string

@@ -10,12 +10,13 @@ import (
 	"testing"
 	"time"
 
-	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/askdata"
 	"github.com/photon-beam/beam/internal/engine"
 	"github.com/photon-beam/beam/internal/mcp/client"
 	"github.com/photon-beam/beam/internal/mcp/client/clienttest"
 	"github.com/photon-beam/beam/internal/programtest"
+	"github.com/photon-beam/beam/internal/registry"
 	"github.com/photon-beam/beam/internal/runlog"
 	"github.com/photon-beam/beam/internal/runlog/blob"
 	"github.com/photon-beam/beam/internal/smallstate"
@@ -60,7 +61,7 @@ func newGateway(t testing.TB, servers ...config.Server) *gateway {
 // newGatewayIn returns a gateway with small state.
 func newGatewayIn(t testing.TB, state smallstate.Store, servers ...config.Server) *gateway {
 	t.Helper()
-	registry, err := generators.NewRegistry()
+	registry, err := registry.NewRegistry()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -143,7 +144,7 @@ func (g *gateway) await(who generators.Caller, id string, kind runlog.Kind) runl
 	panic("unreachable")
 }
 
-func (g *gateway) awaitAsk(who generators.Caller, id string) (askID string, q *ask.Question) {
+func (g *gateway) awaitAsk(who generators.Caller, id string) (askID string, q *askdata.Question) {
 	g.t.Helper()
 	e := g.await(who, id, runlog.KindAsked)
 	asked, err := runlog.Decode[runlog.Asked](e)
@@ -153,7 +154,7 @@ func (g *gateway) awaitAsk(who generators.Caller, id string) (askID string, q *a
 	return runlog.AskID(id, e.Seq), asked.Question
 }
 
-func (g *gateway) answer(who generators.Caller, askID string, a ask.Answer) {
+func (g *gateway) answer(who generators.Caller, askID string, a askdata.Answer) {
 	g.t.Helper()
 	if err := g.Answer(g.t.Context(), who, askID, a, "test"); err != nil {
 		g.t.Fatal(err)
@@ -169,25 +170,25 @@ func (g *gateway) awaitEnd(who generators.Caller, id string) runlog.Finished {
 	return f
 }
 
-func accept(content string) ask.Answer {
-	return ask.Answer{Action: ask.Accept, Content: json.RawMessage(content)}
+func accept(content string) askdata.Answer {
+	return askdata.Answer{Action: askdata.Accept, Content: json.RawMessage(content)}
 }
 
 func TestQuestionOfUpstreamIsAskedByTheRun(t *testing.T) {
 	g := newGateway(t, child(t, "peer", ""))
 	for _, tt := range []struct {
 		name   string
-		answer ask.Answer
+		answer askdata.Answer
 		want   string
 	}{
 		{"accepted", accept(`{"name":"Ada"}`), `"action":"accept","content":{"name":"Ada"}`},
-		{"declined", ask.Answer{Action: ask.Decline}, `"action":"decline"`},
-		{"cancelled", ask.Answer{Action: ask.Cancel}, `"action":"cancel"`},
+		{"declined", askdata.Answer{Action: askdata.Decline}, `"action":"decline"`},
+		{"cancelled", askdata.Answer{Action: askdata.Cancel}, `"action":"cancel"`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			id := g.start(ada, "peer__ask", `{}`)
 			askID, q := g.awaitAsk(ada, id)
-			if q.Kind != ask.KindForm || q.Message != "Who?" || len(q.Fields) != 1 || q.Fields[0].Name != "name" {
+			if q.Kind != askdata.KindForm || q.Message != "Who?" || len(q.Fields) != 1 || q.Fields[0].Name != "name" {
 				t.Errorf("the question is %+v", q)
 			}
 			g.answer(ada, askID, tt.answer)
@@ -199,8 +200,8 @@ func TestQuestionOfUpstreamIsAskedByTheRun(t *testing.T) {
 	}
 }
 
-func mustRegistry(t *testing.T) *generators.Registry {
-	r, err := generators.NewRegistry()
+func mustRegistry(t *testing.T) *registry.Registry {
+	r, err := registry.NewRegistry()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -218,7 +219,7 @@ func TestCloseIsBounded(t *testing.T) {
 	stuck, free := make(chan struct{}), make(chan struct{})
 	defer close(free)
 	logger := slog.New(&blockingHandler{blocks: sync.OnceFunc(func() { close(stuck); <-free })})
-	registry, err := generators.NewRegistry()
+	registry, err := registry.NewRegistry()
 	if err != nil {
 		t.Fatal(err)
 	}

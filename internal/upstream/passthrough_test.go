@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/askdata"
 	"github.com/photon-beam/beam/internal/mcp/client"
 	"github.com/photon-beam/beam/internal/programtest"
 	"github.com/photon-beam/beam/internal/runlog"
@@ -189,7 +189,7 @@ func TestCallThatRequiresAURL(t *testing.T) {
 	g := newGateway(t, testServerWith(t, "peer", testserver.Options{Protocol: "2025-11-25", Opened: opened}))
 	id := g.start(ada, "peer__require_url", `{"after":3600000}`)
 	_, q := g.awaitAsk(ada, id)
-	if q.Kind != ask.KindURL || !q.UntilDone || q.URL != "https://example.com/authorize" {
+	if q.Kind != askdata.KindURL || !q.UntilDone || q.URL != "https://example.com/authorize" {
 		t.Errorf("the question is %+v", q)
 	}
 	// Nobody answers it: the server says that the person has been there.

@@ -13,6 +13,8 @@ import (
 
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/askdata"
+	"github.com/photon-beam/beam/internal/driver"
 	"github.com/photon-beam/beam/internal/mcp/catalogue"
 	"github.com/photon-beam/beam/internal/mcp/client"
 	"github.com/photon-beam/beam/internal/mcp/message"
@@ -157,7 +159,7 @@ func (p *passthrough) respond(r *client.ServerRequest, q *question) {
 		r.Reply(q.declined)
 	case errors.Is(err, ask.ErrCancelled) && q.cancelled != nil:
 		r.Reply(q.cancelled)
-	case errors.Is(err, generators.ErrWithdrawn) && isAbsent.Load():
+	case errors.Is(err, driver.ErrWithdrawn) && isAbsent.Load():
 		r.PassOn(message.Errorf(codeNoAnswer, nobodyThere))
 	case p.ctx.Err() != nil, errors.Is(err, ask.ErrStopped), errors.Is(err, ask.ErrSuspended):
 		r.PassOn(errRunOver)
@@ -178,8 +180,8 @@ func (p *passthrough) named(isCertain bool, note string, yield generators.Yield)
 		tool = catalogue.JoinName(server, toolOf(p.request))
 	}
 	return func(e generators.Event) bool {
-		if c, ok := e.(*generators.Call); ok {
-			if asked, ok := ask.Of(c); ok {
+		if c, ok := driver.CallOf(e); ok {
+			if asked, ok := askdata.Of(c); ok {
 				named := *asked
 				named.Server, named.Tool, named.Note = server, tool, note
 				c.Question = &named
@@ -205,7 +207,7 @@ func (q *question) refusalOf(err error) *message.Error {
 		return message.Errorf(mcp.METHOD_NOT_FOUND, "nobody can be asked")
 	case errors.As(err, &policy):
 		return message.Errorf(mcp.INVALID_PARAMS, "%s", policy.Reason)
-	case errors.Is(err, generators.ErrWithdrawn):
+	case errors.Is(err, driver.ErrWithdrawn):
 		return message.Errorf(codeNoAnswer, "the question was withdrawn")
 	case errors.Is(err, ask.ErrTimeout):
 		return message.Errorf(codeNoAnswer, "nobody answered in time")

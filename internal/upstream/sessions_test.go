@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/askdata"
 	"github.com/photon-beam/beam/internal/clientsession"
 	"github.com/photon-beam/beam/internal/engine"
 	"github.com/photon-beam/beam/internal/programtest"
@@ -70,7 +70,7 @@ func TestSessionsHaveProcesses(t *testing.T) {
 	g.awaitAsk(ada, asking)
 	slow := g.startFrom(ada, second, "up__ask", "{}")
 	askID, _ := g.awaitAsk(ada, slow)
-	if err := g.Answer(t.Context(), ada, askID, ask.Answer{Action: ask.Accept, Content: json.RawMessage(`{"name":"second"}`)}, "test"); err != nil {
+	if err := g.Answer(t.Context(), ada, askID, askdata.Answer{Action: askdata.Accept, Content: json.RawMessage(`{"name":"second"}`)}, "test"); err != nil {
 		t.Fatal(err)
 	}
 	if got := g.textOf(ada, slow); !strings.Contains(got, "second") {

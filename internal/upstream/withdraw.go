@@ -4,6 +4,7 @@ import (
 	"sync"
 
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/driver"
 )
 
 // A withdrawer takes a question back, whether it has been yielded already or not.
@@ -11,14 +12,14 @@ type withdrawer struct {
 	yield generators.Yield
 
 	mu     sync.Mutex
-	call   *generators.Call // once it has been yielded
-	reason string           // why it was taken back before
+	call   *driver.Call // once it has been yielded
+	reason string       // why it was taken back before
 }
 
 // yieldCall is the Yield to ask with.
 func (w *withdrawer) yieldCall(e generators.Event) bool {
 	more := w.yield(e)
-	c, ok := e.(*generators.Call)
+	c, ok := driver.CallOf(e)
 	if !ok {
 		return more
 	}

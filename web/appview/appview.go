@@ -9,8 +9,8 @@ import (
 
 	"github.com/a-h/templ"
 
-	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/askdata"
 	"github.com/photon-beam/beam/internal/engine"
 	"github.com/photon-beam/beam/internal/links"
 	"github.com/photon-beam/beam/internal/mcp/apps"
@@ -134,7 +134,7 @@ func (v *Views) RenderInvalid(ctx context.Context, open engine.OpenAsk, policy a
 func renderQuestion(ctx context.Context, open engine.OpenAsk, policy apps.Policy, base string, errs []generators.FieldError, values url.Values) (apps.Question, error) {
 	q := apps.Question{ID: open.ID}
 	options := ui.ChatQuestionOptions{
-		Accept: policy.Allows(open.Question, ask.Accept), Decline: policy.Allows(open.Question, ask.Decline), HasPages: base != "",
+		Accept: policy.Allows(open.Question, askdata.Accept), Decline: policy.Allows(open.Question, askdata.Decline), HasPages: base != "",
 	}
 	var err error
 	q.HTML, err = html(ctx, ui.ChatQuestion(open, options, errs, values))

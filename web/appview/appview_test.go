@@ -15,6 +15,7 @@ import (
 	"github.com/photon-beam/beam/internal/engine"
 	"github.com/photon-beam/beam/internal/mcp/apps"
 	"github.com/photon-beam/beam/internal/programtest"
+	"github.com/photon-beam/beam/internal/registry"
 	"github.com/photon-beam/beam/internal/runlog"
 	"github.com/photon-beam/beam/internal/runlog/blob"
 )
@@ -56,7 +57,7 @@ func run(t *testing.T, f generators.Func[struct{}, string]) (v *Views, id string
 	if err != nil {
 		t.Fatal(err)
 	}
-	registry, err := generators.NewRegistry(generators.New("show", f, &generators.Options{Asks: true}))
+	registry, err := registry.NewRegistry(generators.New("show", f, &generators.Options{Asks: true}))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/photon-beam/beam/beamtest"
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/generators/shipped/bookdinner"
+	"github.com/photon-beam/beam/internal/askdata"
 )
 
 const dinnerInput = `{"date":"2026-11-22","time":"19:00"}`
@@ -54,8 +55,8 @@ func TestQuestion(t *testing.T) {
 }
 
 func TestArguments(t *testing.T) {
-	if pattern := bookdinner.Photon.Input().Document().Properties["time"].Pattern; pattern != ask.TimePattern {
-		t.Errorf("the time's pattern is %q, not ask.TimePattern", pattern)
+	if pattern := bookdinner.Photon.Input().Document().Properties["time"].Pattern; pattern != askdata.TimePattern {
+		t.Errorf("the time's pattern is %q, not that of a time", pattern)
 	}
 	for _, args := range []string{
 		`{}`, `{"date":"2026-11-22"}`, `{"date":"2026-11-31","time":"19:00"}`, `{"date":"22.11.2026","time":"19:00"}`,

@@ -13,6 +13,7 @@ import (
 	"github.com/photon-beam/beam/beamtest"
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/generators/shipped/csv"
+	"github.com/photon-beam/beam/internal/driver"
 )
 
 func TestSummaries(t *testing.T) {
@@ -52,7 +53,7 @@ func TestQuestions(t *testing.T) {
 func TestCountIsPrefilledWithoutNumbers(t *testing.T) {
 	q := runFile(t, "name,town\nAda,London\n", chooseColumns("count", "", "name")).Questions["view"]
 	for field, want := range map[string]string{"columns": `["name"]`, "summary": `"count"`} {
-		if got := string(q.Fields.Field(field).Default); got != want {
+		if got := string(q.Default(field)); got != want {
 			t.Errorf("the default of %s is %s, want %s", field, got, want)
 		}
 	}
@@ -145,12 +146,12 @@ func TestStopWhileReading(t *testing.T) {
 	content := "n\n" + strings.Repeat("1\n", 1<<20)
 	file := fileReply(int64(len(content)), func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(content)), nil })
 	var seen int
-	for e, err := range csv.Photon.Run(t.Context(), json.RawMessage("{}")) {
+	for e, err := range driver.Prepare(t.Context(), csv.Photon, json.RawMessage("{}")).All {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if c, ok := e.(*generators.Call); ok {
-			if c.Kind != generators.StepKind {
+		if c, ok := driver.CallOf(e); ok {
+			if c.Kind != driver.StepKind {
 				c.Settle(file)
 			}
 			continue

@@ -1,6 +1,7 @@
 package csv_test
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -12,7 +13,7 @@ import (
 	"github.com/photon-beam/beam/beamtest"
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/generators/shipped/csv"
-	"github.com/photon-beam/beam/internal/form"
+	"github.com/photon-beam/beam/internal/driver"
 )
 
 // encode16 encodes a text as UTF-16 with a byte order mark.
@@ -176,8 +177,8 @@ func TestManyColumns(t *testing.T) {
 	if got := describeValues(t, p); got != "a (500)=1" {
 		t.Errorf("got %s", got)
 	}
-	if q := p.Questions["view"]; len(q.Fields.Field("columns").Choices) != 500 {
-		t.Errorf("%d columns are offered, want 500", len(q.Fields.Field("columns").Choices))
+	if q := p.Questions["view"]; len(q.Choices("columns")) != 500 {
+		t.Errorf("%d columns are offered, want 500", len(q.Choices("columns")))
 	}
 }
 
@@ -185,15 +186,15 @@ func TestManyColumns(t *testing.T) {
 func TestQuestionStaysSmall(t *testing.T) {
 	header := strings.Repeat(strings.Repeat("漢字", 100)+",", 1000) + "x\n"
 	q := runFile(t, header+"1,2\n", beamtest.Decline()).Questions["view"]
-	if size := len(form.RequestedSchema(q.Fields)); size > 256<<10 {
-		t.Errorf("the question has %d bytes", size)
+	if raw, err := json.Marshal(q); err != nil || len(raw) > 256<<10 {
+		t.Errorf("the question has %d bytes: %v", len(raw), err)
 	}
 }
 
 func TestUnreadableFile(t *testing.T) {
 	broken := errors.New("the disk is gone")
 	file := fileReply(10, func() (io.ReadCloser, error) { return nil, broken })
-	_, err := runWithReplies(t, file, generators.Reply{Err: ask.ErrDeclined}, func(e generators.Event) {
+	_, err := runWithReplies(t, file, driver.Reply{Err: ask.ErrDeclined}, func(e generators.Event) {
 		if _, ok := e.(*generators.Artifact); ok {
 			t.Error("an artifact was yielded for a file that can't be read")
 		}

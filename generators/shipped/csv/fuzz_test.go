@@ -45,9 +45,9 @@ func FuzzCSV(f *testing.F) {
 // exploreFirstColumns uploads a file and chooses its first columns. If grouped is true,
 // it groups by the last. Questions about unclear columns are answered.
 func exploreFirstColumns(t *testing.T, content []byte, summary string, grouped bool) *beamtest.Outcome {
-	choose := func(q *ask.Question) any {
+	choose := func(q *beamtest.Question) any {
 		var names []string
-		for _, c := range q.Fields.Field("columns").Choices {
+		for _, c := range q.Choices("columns") {
 			names = append(names, c.Value)
 		}
 		chosen := csv.Choice{Columns: names[:min(len(names), 20)], Summary: summary}

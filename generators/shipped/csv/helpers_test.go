@@ -12,6 +12,8 @@ import (
 	"github.com/photon-beam/beam/beamtest"
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/generators/shipped/csv"
+	"github.com/photon-beam/beam/internal/askdata"
+	"github.com/photon-beam/beam/internal/driver"
 )
 
 // salesCSV is an ordinary file.
@@ -99,22 +101,22 @@ func artifacts[T any](t testing.TB, p *beamtest.Outcome, mediaType string) map[s
 
 // runWithReplies runs the photon with replies to its questions, of which the file need
 // not be in memory, and returns its result. It wants one view.
-func runWithReplies(t testing.TB, file, view generators.Reply, onEvent func(generators.Event)) (result json.RawMessage, err error) {
+func runWithReplies(t testing.TB, file, view driver.Reply, onEvent func(generators.Event)) (result json.RawMessage, err error) {
 	t.Helper()
-	replies := map[string]generators.Reply{"file": file, "view": view, "another": {Err: ask.ErrDeclined}}
-	for e, err := range csv.Photon.Run(t.Context(), json.RawMessage("{}")) {
+	replies := map[string]driver.Reply{"file": file, "view": view, "another": {Err: ask.ErrDeclined}}
+	for e, err := range driver.Prepare(t.Context(), csv.Photon, json.RawMessage("{}")).All {
 		if err != nil {
 			return nil, err
 		}
 		switch e := e.(type) {
 		case *generators.Result:
 			result = e.Value
-		case *generators.Call:
-			if e.Kind != generators.StepKind {
+		case *driver.Call:
+			if e.Kind != driver.StepKind {
 				e.Settle(replies[e.Key])
 			}
 		case *generators.Stepped:
-		default:
+		case generators.Event:
 			onEvent(e)
 		}
 	}
@@ -122,7 +124,7 @@ func runWithReplies(t testing.TB, file, view generators.Reply, onEvent func(gene
 }
 
 // fileReply returns the reply that uploads a file.
-func fileReply(size int64, open func() (io.ReadCloser, error)) generators.Reply {
-	raw, err := json.Marshal([]ask.FileRef{{Name: "data.csv", MediaType: "text/csv", Size: size}})
-	return generators.Reply{Value: raw, Err: err, Open: func(string) (io.ReadCloser, error) { return open() }}
+func fileReply(size int64, open func() (io.ReadCloser, error)) driver.Reply {
+	raw, err := json.Marshal([]askdata.FileRef{{Name: "data.csv", MediaType: "text/csv", Size: size}})
+	return driver.Reply{Value: raw, Err: err, Open: func(string) (io.ReadCloser, error) { return open() }}
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/generators/shipped/csv"
+	"github.com/photon-beam/beam/internal/driver"
 )
 
 const (
@@ -30,7 +31,7 @@ func newStream(times int) io.Reader {
 }
 
 // streamReply returns the reply that uploads newStream.
-func streamReply(times int) generators.Reply {
+func streamReply(times int) driver.Reply {
 	return fileReply(streamSize(times), func() (io.ReadCloser, error) { return io.NopCloser(newStream(times)), nil })
 }
 
@@ -44,7 +45,7 @@ func TestHundredMegabytes(t *testing.T) {
 	runtime.GC() // of what other tests left
 	var peak uint64
 	var events []generators.Event
-	raw, err := runWithReplies(t, streamReply(times), generators.Reply{Value: json.RawMessage(`{"columns":["amount"],"summary":"sum","groupBy":"country"}`)}, func(e generators.Event) {
+	raw, err := runWithReplies(t, streamReply(times), driver.Reply{Value: json.RawMessage(`{"columns":["amount"],"summary":"sum","groupBy":"country"}`)}, func(e generators.Event) {
 		if events = append(events, e); len(events)%2 == 0 {
 			var m runtime.MemStats
 			runtime.ReadMemStats(&m)
@@ -99,7 +100,7 @@ func checkProgress(t *testing.T, all []generators.Event, total float64) {
 
 func BenchmarkCSV(b *testing.B) {
 	const times = 8 << 20 / len(streamRows)
-	for name, second := range map[string]generators.Reply{
+	for name, second := range map[string]driver.Reply{
 		"survey": {Err: ask.ErrDeclined}, // the first pass only
 		"total":  {Value: json.RawMessage(`{"columns":["amount"],"summary":"sum"}`)},
 		"groups": {Value: json.RawMessage(`{"columns":["amount"],"summary":"sum","groupBy":"country"}`)},

@@ -110,7 +110,7 @@ func TestAmbiguousColumns(t *testing.T) {
 				t.Fatalf("%q: asked were %q, want %s", test.content, p.Asked, test.key)
 			}
 			var choices []string
-			for _, c := range q.Fields[0].Choices {
+			for _, c := range q.Choices(test.key) {
 				choices = append(choices, c.Title)
 			}
 			if q.Message != test.question || strings.Join(choices, " | ") != test.choices {

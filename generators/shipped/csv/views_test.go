@@ -32,9 +32,9 @@ func TestAnotherView(t *testing.T) {
 	if want := []string{"file", "view", "another", "view#2", "another#2", "view#3", "another#3"}; !slices.Equal(p.Asked, want) {
 		t.Errorf("asked were %q, want %q", p.Asked, want)
 	}
-	second, third := p.Questions["view#2"].Fields, p.Questions["view#3"].Fields
+	second, third := p.Questions["view#2"], p.Questions["view#3"]
 	for _, d := range []struct{ got, want string }{
-		{string(second.Field("summary").Default), `"mean"`}, {string(second.Field("groupBy").Default), `"country"`}, {string(third.Field("period").Default), `"month"`},
+		{string(second.Default("summary")), `"mean"`}, {string(second.Default("groupBy")), `"country"`}, {string(third.Default("period")), `"month"`},
 	} {
 		if d.got != d.want {
 			t.Errorf("the form is filled in with %s, want %s", d.got, d.want)
@@ -130,7 +130,7 @@ func TestChosenPeriod(t *testing.T) {
 	if got := beamtest.Decode[csv.Exploration](t, runFile(t, long, beamtest.Accept(choice))); !slices.Contains(got.Warnings, "when spans too many days. It is shown in quarters.") {
 		t.Errorf("the warnings are %q", got.Warnings)
 	}
-	if q := runFile(t, "a,b\n1,2\n", chooseColumns("sum", "", "a")).Questions["view"]; q.Fields.Field("period") != nil {
+	if q := runFile(t, "a,b\n1,2\n", chooseColumns("sum", "", "a")).Questions["view"]; q.Choices("period") != nil {
 		t.Error("a file without dates has a period to choose")
 	}
 }

@@ -180,7 +180,7 @@ func checkProgress(t *testing.T, p *beamtest.Outcome) {
 // scanned.
 func TestReplay(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) { // progress depends on the time
-		rooted := rootedTB{t, generators.WithRoot(t.Context(), newSampleFolder(t))}
+		rooted := rootedTB{t, beamtest.WithRoot(t.Context(), newSampleFolder(t))}
 		for _, list := range []string{"largest", "types", "ages"} {
 			p := beamtest.Replay(rooted, disk.Photon, nil, beamtest.Script{"list": chooseList(list)})
 			if got := beamtest.Decode[disk.Report](t, p); got.Files != 7 || len(got.Items) < 3 {

@@ -17,7 +17,7 @@ import (
 // run runs the photon, which may read root, and responds to its question.
 func run(t testing.TB, root, args string, response beamtest.Response) *beamtest.Outcome {
 	t.Helper()
-	return beamtest.RunContext(generators.WithRoot(t.Context(), root), t, disk.Photon, args, beamtest.Script{"list": response})
+	return beamtest.RunContext(beamtest.WithRoot(t.Context(), root), t, disk.Photon, args, beamtest.Script{"list": response})
 }
 
 // chooseList returns the answer that chooses a list.

@@ -10,12 +10,13 @@ import (
 	"github.com/photon-beam/beam/beamtest"
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/generators/shipped/kitchensink"
+	"github.com/photon-beam/beam/internal/driver"
 )
 
 func TestEventsHaveEveryKind(t *testing.T) {
-	missing := generators.Kinds()
+	missing := driver.Kinds()
 	for _, e := range append(kitchensink.Events(), &generators.Stepped{}, &generators.Result{}) { // the engine records the last two
-		kind, _, err := generators.Encode(e)
+		kind, _, err := driver.Encode(e)
 		if err != nil {
 			t.Fatal(err)
 		}

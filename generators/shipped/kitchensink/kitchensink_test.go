@@ -13,6 +13,8 @@ import (
 	"github.com/photon-beam/beam/beamtest"
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/generators/shipped/kitchensink"
+	"github.com/photon-beam/beam/internal/askdata"
+	"github.com/photon-beam/beam/internal/driver"
 )
 
 func run(t *testing.T, kind string, script beamtest.Script) *beamtest.Outcome {
@@ -46,9 +48,9 @@ func TestEveryKindOfQuestion(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, k := range ask.Kinds() {
+	for _, k := range askdata.Kinds() {
 		kind := string(k)
-		if k == ask.KindSample || k == ask.KindRoots {
+		if k == askdata.KindSample || k == askdata.KindRoots {
 			continue
 		}
 		if _, ok := accepted[kind]; !ok {
@@ -73,9 +75,9 @@ func TestAccepted(t *testing.T) {
 			}
 			q, wantKind := p.Questions[kind], kind
 			if kind == "evidence" {
-				wantKind = string(ask.KindConfirm)
+				wantKind = string(askdata.KindConfirm)
 			}
-			if string(q.Kind) != wantKind || (len(q.Evidence) > 0) != (kind == "evidence") {
+			if q.Kind != wantKind || (len(q.Evidence) > 0) != (kind == "evidence") {
 				t.Errorf("asked for a %s that shows %d artifacts, want a %s", q.Kind, len(q.Evidence), wantKind)
 			}
 		})
@@ -170,7 +172,7 @@ func TestSecretIsNotDisclosed(t *testing.T) {
 	p := run(t, "secret", beamtest.Script{"secret": accepted["secret"].response})
 	yielded := string(p.Result)
 	for _, e := range p.Events {
-		_, data, err := generators.Encode(e)
+		_, data, err := driver.Encode(e)
 		if err != nil {
 			t.Fatal(err)
 		}

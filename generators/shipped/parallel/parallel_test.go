@@ -13,6 +13,7 @@ import (
 	"github.com/photon-beam/beam/beamtest"
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/generators/shipped/parallel"
+	"github.com/photon-beam/beam/internal/driver"
 )
 
 // script returns responses that answer every question, except for the changes.
@@ -165,12 +166,12 @@ func TestStop(t *testing.T) {
 }
 
 func TestBreak(t *testing.T) {
-	for range parallel.Photon.Run(t.Context(), json.RawMessage("{}")) {
+	for range driver.Prepare(t.Context(), parallel.Photon, json.RawMessage("{}")).All {
 		break // at the first event, before the bar runs
 	}
 	calls := 0
-	for e := range parallel.Photon.Run(t.Context(), json.RawMessage("{}")) {
-		if _, ok := e.(*generators.Call); ok {
+	for e := range driver.Prepare(t.Context(), parallel.Photon, json.RawMessage("{}")).All {
+		if _, ok := driver.CallOf(e); ok {
 			if calls++; calls == 2 {
 				break
 			}

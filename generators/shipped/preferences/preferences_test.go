@@ -10,6 +10,7 @@ import (
 	"github.com/photon-beam/beam/beamtest"
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/generators/shipped/preferences"
+	"github.com/photon-beam/beam/internal/askdata"
 	"github.com/photon-beam/beam/internal/form"
 )
 
@@ -56,7 +57,15 @@ func TestQuestion(t *testing.T) {
 		},
 		"required": ["outputFormat"]
 	}`
-	if got, want := tree(t, form.RequestedSchema(q.Fields)), tree(t, []byte(source)); !reflect.DeepEqual(got, want) {
+	raw, err := json.Marshal(q)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var recorded askdata.Question
+	if err := json.Unmarshal(raw, &recorded); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := tree(t, form.RequestedSchema(recorded.Fields)), tree(t, []byte(source)); !reflect.DeepEqual(got, want) {
 		t.Errorf("the schema is\n%v, want\n%v", got, want)
 	}
 }

@@ -12,8 +12,8 @@ import (
 
 	"github.com/alecthomas/kong"
 
-	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/cleantext"
+	"github.com/photon-beam/beam/internal/registry"
 	"github.com/photon-beam/beam/internal/term"
 )
 
@@ -52,7 +52,7 @@ func (e *ExitError) Unwrap() error { return e.Err }
 type Program struct {
 	Name           string
 	Command        string // how a shell starts it
-	Registry       *generators.Registry
+	Registry       *registry.Registry
 	Parser         *kong.Kong
 	Values         ValueArguments // of commands that take them
 	Stdin          *os.File

@@ -9,7 +9,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
-	"github.com/photon-beam/beam/ask"
+	"github.com/photon-beam/beam/internal/askdata"
 	"github.com/photon-beam/beam/internal/form"
 	"github.com/photon-beam/beam/internal/humanize"
 	"github.com/photon-beam/beam/internal/rawjson"
@@ -102,7 +102,7 @@ func OwnFlags(parser *kong.Kong, command string) map[string]*kong.Flag {
 
 // Decode returns the values of fields that the flags give, as JSON. Members of base are
 // kept unless a flag gives their value.
-func (v ValueArguments) Decode(fields ask.Fields, base json.RawMessage, of string) (json.RawMessage, error) {
+func (v ValueArguments) Decode(fields askdata.Fields, base json.RawMessage, of string) (json.RawMessage, error) {
 	texts := url.Values{}
 	for _, f := range v.Flags {
 		field, text, err := f.resolve(fields, flagNames(fields, v.all), of)
@@ -117,7 +117,7 @@ func (v ValueArguments) Decode(fields ask.Fields, base json.RawMessage, of strin
 			return nil, UsageErrorf("--json must be a JSON object, such as {\"name\": \"value\"}")
 		}
 	}
-	var given ask.Fields
+	var given askdata.Fields
 	for _, f := range fields {
 		list, ok := texts[f.Name]
 		switch {
@@ -145,7 +145,7 @@ func (v ValueArguments) Decode(fields ask.Fields, base json.RawMessage, of strin
 
 // encodeList returns the list that the values of a repeated flag are. One value may be the
 // list as JSON.
-func encodeList(f *ask.Field, texts []string) json.RawMessage {
+func encodeList(f *askdata.Field, texts []string) json.RawMessage {
 	if len(texts) == 1 && rawjson.TypeName(json.RawMessage(texts[0])) == rawjson.ListType && json.Valid([]byte(texts[0])) {
 		return json.RawMessage(texts[0])
 	}
@@ -161,7 +161,7 @@ func encodeList(f *ask.Field, texts []string) json.RawMessage {
 
 // resolve returns the field that a flag is for, and the text of its value. names are those of
 // the fields' flags.
-func (f ValueFlag) resolve(fields ask.Fields, names []string, of string) (*ask.Field, string, error) {
+func (f ValueFlag) resolve(fields askdata.Fields, names []string, of string) (*askdata.Field, string, error) {
 	field, negated := fieldOfFlag(fields, f.Name)
 	if name, ok := strings.CutPrefix(f.Name, "in-"); field == nil && ok {
 		field, negated = fieldOfFlag(fields, name)
@@ -199,7 +199,7 @@ func normalizeYesNo(text string) string {
 }
 
 // fieldOfFlag returns the field that a flag is for, and whether it is the flag for no.
-func fieldOfFlag(fields ask.Fields, name string) (field *ask.Field, negated bool) {
+func fieldOfFlag(fields askdata.Fields, name string) (field *askdata.Field, negated bool) {
 	if field = FieldNamed(fields, name); field != nil {
 		return field, false
 	}
@@ -212,7 +212,7 @@ func fieldOfFlag(fields ask.Fields, name string) (field *ask.Field, negated bool
 }
 
 // FieldNamed returns a field by its name, in which hyphens may stand for underscores.
-func FieldNamed(fields ask.Fields, name string) *ask.Field {
+func FieldNamed(fields askdata.Fields, name string) *askdata.Field {
 	if f := fields.Field(name); f != nil {
 		return f
 	}
@@ -227,7 +227,7 @@ func describeFlags(names []string) string {
 }
 
 // flagNames returns the names of the flags for fields.
-func flagNames(fields ask.Fields, own map[string]*kong.Flag) []string {
+func flagNames(fields askdata.Fields, own map[string]*kong.Flag) []string {
 	names := make([]string, len(fields))
 	for i := range fields {
 		names[i] = FlagName(fields[i].Name, own)

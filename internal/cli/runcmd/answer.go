@@ -7,9 +7,10 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/askdata"
 	"github.com/photon-beam/beam/internal/cli/command"
+	"github.com/photon-beam/beam/internal/driver"
 	"github.com/photon-beam/beam/internal/engine"
 	"github.com/photon-beam/beam/internal/mcp/message"
 	"github.com/photon-beam/beam/internal/runlog"
@@ -66,7 +67,7 @@ func (c *Answer) Run(ctx context.Context, p *command.Program) (err error) {
 		return err
 	}
 	q := &term.Question{Question: open.Question, ID: open.ID, Key: open.Key, Photon: open.Photon, Deadline: open.Deadline, Lost: open.LostNote()}
-	if q.Kind == ask.KindSample {
+	if q.Kind == askdata.KindSample {
 		if d, err := conn.Models(ctx, q.ID); err == nil { // otherwise the person can still answer
 			q.SetSampling(d)
 		}
@@ -133,7 +134,7 @@ func answerError(err error) error {
 	case errors.As(err, &invalid):
 		text := "the answer is not valid:"
 		for _, f := range invalid.Fields {
-			text += "\n  " + f.Sentence("")
+			text += "\n  " + driver.Sentence(f, "")
 		}
 		return command.UsageErrorf("%s", text)
 	case errors.Is(err, engine.ErrSettled):
@@ -151,11 +152,11 @@ func (c *Answer) answer(ctx context.Context, p *command.Program, conn *connectio
 	case c.Approve != "":
 		return c.approval(p, base, q)
 	case c.Decline:
-		return runs.Answer{Action: ask.Decline}, nil
+		return runs.Answer{Action: askdata.Decline}, nil
 	case c.Dismiss:
-		return runs.Answer{Action: ask.Cancel}, nil
+		return runs.Answer{Action: askdata.Cancel}, nil
 	case c.File != nil:
-		return runs.Answer{Action: ask.Accept, Files: c.File}, nil
+		return runs.Answer{Action: askdata.Accept, Files: c.File}, nil
 	case base == nil && len(p.Values.Flags) == 0:
 		return c.askPerson(ctx, p, conn, q)
 	}
@@ -165,7 +166,7 @@ func (c *Answer) answer(ctx context.Context, p *command.Program, conn *connectio
 		}
 	}
 	content, err := p.Values.Decode(q.Fields, base, "the question "+q.Key)
-	return runs.Answer{Action: ask.Accept, Content: content}, err
+	return runs.Answer{Action: askdata.Accept, Content: content}, err
 }
 
 // bestModel stands for the model that suits a request best.
@@ -174,7 +175,7 @@ const bestModel = "best"
 // approval returns the decision that sends the request to a model.
 func (c *Answer) approval(p *command.Program, changes json.RawMessage, q *term.Question) (runs.Answer, error) {
 	switch {
-	case q.Kind != ask.KindSample:
+	case q.Kind != askdata.KindSample:
 		return runs.Answer{}, command.UsageErrorf("--approve is for requests to models; this question is of the kind %s", q.Kind)
 	case len(q.Models) == 0:
 		return runs.Answer{}, command.UsageErrorf("--approve: no model is configured that can take the request (--models, where the photon runs)")
@@ -192,7 +193,7 @@ func (c *Answer) approval(p *command.Program, changes json.RawMessage, q *term.Q
 	if c.Approve != bestModel {
 		d.Model = c.Approve
 	}
-	return runs.Answer{Action: ask.Accept, Approve: d}, nil
+	return runs.Answer{Action: askdata.Accept, Approve: d}, nil
 }
 
 // askPerson asks in the terminal.

@@ -8,7 +8,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
-	"github.com/photon-beam/beam/ask"
+	"github.com/photon-beam/beam/internal/askdata"
 	"github.com/photon-beam/beam/internal/cli/command"
 )
 
@@ -100,7 +100,7 @@ func completions(p *command.Program, words []string) []string {
 	}
 	verb := words[0]
 	flags := command.OwnFlags(p.Parser, verb)
-	var fields ask.Fields
+	var fields askdata.Fields
 	named := len(words) > 1 && !strings.HasPrefix(words[1], "-")
 	ctx, cancel := context.WithTimeout(context.Background(), completionTimeout)
 	defer cancel()
@@ -144,7 +144,7 @@ func commandNames(parser *kong.Kong) []string {
 
 // valuesOf returns the values of a flag or a field, if they are known, and whether it takes
 // one.
-func valuesOf(flag *kong.Flag, field *ask.Field) (values []string, takesValue bool) {
+func valuesOf(flag *kong.Flag, field *askdata.Field) (values []string, takesValue bool) {
 	switch {
 	case flag != nil && flag.IsBool():
 		return nil, false
@@ -175,7 +175,7 @@ func photonNames(ctx context.Context, p *command.Program) []string {
 }
 
 // photonFields returns the parameters of a photon; nil if there is no such photon.
-func photonFields(ctx context.Context, p *command.Program, name string) ask.Fields {
+func photonFields(ctx context.Context, p *command.Program, name string) askdata.Fields {
 	known, done := completable(ctx, p)
 	defer done()
 	photon, err := known.Photon(ctx, name)

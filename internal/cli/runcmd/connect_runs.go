@@ -15,13 +15,13 @@ import (
 
 	"github.com/alecthomas/kong"
 
-	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/app"
 	"github.com/photon-beam/beam/internal/cli/command"
 	"github.com/photon-beam/beam/internal/controlsocket"
 	"github.com/photon-beam/beam/internal/datafolder"
 	"github.com/photon-beam/beam/internal/engine"
 	"github.com/photon-beam/beam/internal/links"
+	"github.com/photon-beam/beam/internal/registry"
 	"github.com/photon-beam/beam/internal/runlog"
 	"github.com/photon-beam/beam/internal/runs"
 	"github.com/photon-beam/beam/internal/sampling"
@@ -190,7 +190,7 @@ func openLocal(ctx context.Context, p *command.Program, folder *datafolder.Folde
 	config := local.AppFlags().Config(p, folder, command.NewErrorLogger(p))
 	start := command.NewApp
 	if work == readOnly {
-		config.Photons, _ = generators.NewRegistry() // no photon's run is resumed
+		config.Photons, _ = registry.NewRegistry() // no photon's run is resumed
 		start = app.NewEngine
 	}
 	a, err := start(ctx, config)

@@ -7,12 +7,12 @@ import (
 	"strings"
 	"time"
 
-	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/app"
 	"github.com/photon-beam/beam/internal/cli/command"
 	"github.com/photon-beam/beam/internal/datafolder"
 	"github.com/photon-beam/beam/internal/engine"
 	"github.com/photon-beam/beam/internal/humanize"
+	"github.com/photon-beam/beam/internal/registry"
 	"github.com/photon-beam/beam/internal/runs"
 )
 
@@ -28,7 +28,7 @@ var (
 )
 
 // ownPhotons are those of this program.
-type ownPhotons struct{ registry *generators.Registry }
+type ownPhotons struct{ registry *registry.Registry }
 
 func (o ownPhotons) Photons(context.Context) ([]runs.Photon, error) {
 	var list []runs.Photon

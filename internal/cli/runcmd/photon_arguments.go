@@ -10,7 +10,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/photon-beam/beam/ask"
+	"github.com/photon-beam/beam/internal/askdata"
 	"github.com/photon-beam/beam/internal/cli/command"
 	"github.com/photon-beam/beam/internal/form"
 	"github.com/photon-beam/beam/internal/humanize"
@@ -64,12 +64,12 @@ func readFileAtMost(path string, most int64) ([]byte, error) {
 }
 
 // missingFields returns the required fields that have no value and no default.
-func missingFields(fields ask.Fields, args json.RawMessage) ask.Fields {
+func missingFields(fields askdata.Fields, args json.RawMessage) askdata.Fields {
 	var members map[string]json.RawMessage
 	if len(args) > 0 && json.Unmarshal(args, &members) != nil {
 		return nil
 	}
-	return slices.DeleteFunc(slices.Clone(fields), func(f ask.Field) bool {
+	return slices.DeleteFunc(slices.Clone(fields), func(f askdata.Field) bool {
 		_, given := members[f.Name]
 		return given || !f.Required || f.Default != nil
 	})

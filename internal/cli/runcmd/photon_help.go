@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/photon-beam/beam/ask"
+	"github.com/photon-beam/beam/internal/askdata"
 	"github.com/photon-beam/beam/internal/cleantext"
 	"github.com/photon-beam/beam/internal/cli/command"
 	"github.com/photon-beam/beam/internal/humanize"
@@ -29,7 +29,7 @@ func printPhotonHelp(p *command.Program, photon runs.Photon) error {
 
 // printFields prints the help of a command with flags for fields. A field whose name is
 // that of a flag of the command is set with --in-NAME.
-func printFields(p *command.Program, usage, about, title, verb string, fields ask.Fields) error {
+func printFields(p *command.Program, usage, about, title, verb string, fields askdata.Fields) error {
 	own := command.OwnFlags(p.Parser, verb)
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s\n\n%s\n", usage, cleantext.Text(about))
@@ -50,7 +50,7 @@ func printFields(p *command.Program, usage, about, title, verb string, fields as
 
 // sayShadowed tells which parameters were not given though flags of their names were: these
 // are the command's own.
-func sayShadowed(p *command.Program, fields ask.Fields) {
+func sayShadowed(p *command.Program, fields askdata.Fields) {
 	for i := range fields {
 		name := fields[i].Name
 		isGiven := func(f command.ValueFlag) bool { return strings.TrimPrefix(f.Name, "in-") == name }
@@ -61,7 +61,7 @@ func sayShadowed(p *command.Program, fields ask.Fields) {
 }
 
 // flagValue says what the value of a parameter is.
-func flagValue(f *ask.Field) string {
+func flagValue(f *askdata.Field) string {
 	switch {
 	case f.Type == "boolean":
 		return "(or --no-" + cleantext.Line(f.Name) + ")"
@@ -76,7 +76,7 @@ func flagValue(f *ask.Field) string {
 }
 
 // describeParameter says in a line what a parameter means, and which values it has.
-func describeParameter(f *ask.Field) string {
+func describeParameter(f *askdata.Field) string {
 	var parts []string
 	if text := cleantext.Line(f.Description); text != "" {
 		parts = append(parts, strings.TrimSuffix(text, ".")+".")

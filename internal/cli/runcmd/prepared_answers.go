@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/photon-beam/beam/ask"
+	"github.com/photon-beam/beam/internal/askdata"
 	"github.com/photon-beam/beam/internal/cli/command"
 	"github.com/photon-beam/beam/internal/runlog"
 	"github.com/photon-beam/beam/internal/term"
@@ -95,9 +95,9 @@ func earlierAnswers(ctx context.Context, conn *connection, id string) ([]byte, e
 // preparedAnswer returns a recorded answer as --answers has it.
 func preparedAnswer(past runlog.RecordedAsk) json.RawMessage {
 	switch {
-	case past.Answer.Action == ask.Decline:
+	case past.Answer.Action == askdata.Decline:
 		return json.RawMessage("null")
-	case past.Question.Kind == ask.KindURL:
+	case past.Question.Kind == askdata.KindURL:
 		return json.RawMessage("true")
 	case past.Answer.Content == nil:
 		return json.RawMessage("{}")

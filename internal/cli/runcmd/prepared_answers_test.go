@@ -5,29 +5,29 @@ import (
 	"errors"
 	"testing"
 
-	"github.com/photon-beam/beam/ask"
+	"github.com/photon-beam/beam/internal/askdata"
 	"github.com/photon-beam/beam/internal/runlog"
 )
 
 // Answers of an earlier run are taken over, but for those whose content isn't in its log:
 // they would be declined otherwise.
 func TestEarlierAnswers(t *testing.T) {
-	text := ask.Fields{{Name: "a", Type: "string"}}
-	accepted := func(content string) ask.Answer {
-		return ask.Answer{Action: ask.Accept, Content: json.RawMessage(content)}
+	text := askdata.Fields{{Name: "a", Type: "string"}}
+	accepted := func(content string) askdata.Answer {
+		return askdata.Answer{Action: askdata.Accept, Content: json.RawMessage(content)}
 	}
 	for want, tt := range map[string]struct {
-		question ask.Question
-		answer   ask.Answer
+		question askdata.Question
+		answer   askdata.Answer
 	}{
-		`{"q":{"a":"x"}}`: {ask.Question{Kind: ask.KindText, Fields: text}, accepted(`{"a":"x"}`)},
-		`{"q":null}`:      {ask.Question{Kind: ask.KindText, Fields: text}, ask.Answer{Action: ask.Decline}},
-		`{}`:              {ask.Question{Kind: ask.KindText, Fields: text}, ask.Answer{Action: ask.Cancel}},
-		`{} `:             {ask.Question{Kind: ask.KindSecret, Fields: text}, ask.Answer{Action: ask.Accept}},
-		`{}  `:            {ask.Question{Kind: ask.KindForm, Fields: text}, ask.Answer{Action: ask.Accept}}, // sealed
-		`{}   `:           {ask.Question{Kind: ask.KindFile}, ask.Answer{Action: ask.Accept, Files: []ask.FileRef{{Name: "f"}}}},
-		`{"q":true}`:      {ask.Question{Kind: ask.KindURL}, ask.Answer{Action: ask.Accept}},
-		`{"q":{}}`:        {ask.Question{Kind: ask.KindForm}, ask.Answer{Action: ask.Accept}},
+		`{"q":{"a":"x"}}`: {askdata.Question{Kind: askdata.KindText, Fields: text}, accepted(`{"a":"x"}`)},
+		`{"q":null}`:      {askdata.Question{Kind: askdata.KindText, Fields: text}, askdata.Answer{Action: askdata.Decline}},
+		`{}`:              {askdata.Question{Kind: askdata.KindText, Fields: text}, askdata.Answer{Action: askdata.Cancel}},
+		`{} `:             {askdata.Question{Kind: askdata.KindSecret, Fields: text}, askdata.Answer{Action: askdata.Accept}},
+		`{}  `:            {askdata.Question{Kind: askdata.KindForm, Fields: text}, askdata.Answer{Action: askdata.Accept}}, // sealed
+		`{}   `:           {askdata.Question{Kind: askdata.KindFile}, askdata.Answer{Action: askdata.Accept, Files: []askdata.FileRef{{Name: "f"}}}},
+		`{"q":true}`:      {askdata.Question{Kind: askdata.KindURL}, askdata.Answer{Action: askdata.Accept}},
+		`{"q":{}}`:        {askdata.Question{Kind: askdata.KindForm}, askdata.Answer{Action: askdata.Accept}},
 	} {
 		var recorded runlog.RecordedAsks
 		asked := runlog.NewEntry(runlog.KindAsked, runlog.Asked{Key: "q", Question: &tt.question})

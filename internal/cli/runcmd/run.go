@@ -11,9 +11,10 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/askdata"
 	"github.com/photon-beam/beam/internal/cli/command"
+	"github.com/photon-beam/beam/internal/driver"
 	"github.com/photon-beam/beam/internal/engine"
 	"github.com/photon-beam/beam/internal/rawjson"
 	"github.com/photon-beam/beam/internal/runs"
@@ -127,7 +128,7 @@ func (c *Run) printHelp(ctx context.Context, p *command.Program) error {
 
 // arguments returns the photon's arguments: the flags, over --json. In a terminal, it asks
 // for the required ones that are missing, and returns which were.
-func (c *Run) arguments(ctx context.Context, p *command.Program, photon runs.Photon, fields ask.Fields) (_ json.RawMessage, missing ask.Fields, err error) {
+func (c *Run) arguments(ctx context.Context, p *command.Program, photon runs.Photon, fields askdata.Fields) (_ json.RawMessage, missing askdata.Fields, err error) {
 	base, err := readJSON(p, "--json", c.JSON)
 	if err != nil {
 		return nil, nil, err
@@ -146,10 +147,10 @@ func (c *Run) arguments(ctx context.Context, p *command.Program, photon runs.Pho
 
 // toMend returns the fields that were asked for and those that are wrong, with their values
 // as defaults.
-func toMend(fields, asked ask.Fields, invalid *generators.InvalidError, values json.RawMessage) ask.Fields {
-	var shown ask.Fields
+func toMend(fields, asked askdata.Fields, invalid *generators.InvalidError, values json.RawMessage) askdata.Fields {
+	var shown askdata.Fields
 	for _, f := range fields {
-		path := generators.At(f.Name, "").Path
+		path := driver.At(f.Name, "").Path
 		isWrong := func(e generators.FieldError) bool { return e.Path == path || strings.HasPrefix(e.Path, path+"/") }
 		if asked.Field(f.Name) != nil || slices.ContainsFunc(invalid.Fields, isWrong) {
 			f.Default = rawjson.Member(values, f.Name)
@@ -160,13 +161,13 @@ func toMend(fields, asked ask.Fields, invalid *generators.InvalidError, values j
 }
 
 // askArguments asks for missing arguments, and shows what was wrong with the previous ones.
-func askArguments(ctx context.Context, asker term.Asker, photon runs.Photon, missing ask.Fields, args json.RawMessage, invalid *generators.InvalidError) (json.RawMessage, error) {
-	q := &term.Question{Question: &ask.Question{Kind: ask.KindForm, Message: photon.Title, Fields: missing}, Key: photon.Name, Ends: true, CheckJSON: photon.CheckParameter()}
+func askArguments(ctx context.Context, asker term.Asker, photon runs.Photon, missing askdata.Fields, args json.RawMessage, invalid *generators.InvalidError) (json.RawMessage, error) {
+	q := &term.Question{Question: &askdata.Question{Kind: askdata.KindForm, Message: photon.Title, Fields: missing}, Key: photon.Name, Ends: true, CheckJSON: photon.CheckParameter()}
 	a, err := asker.Ask(ctx, q, invalid)
 	switch {
 	case errors.Is(err, term.ErrInterrupted):
 		return nil, &command.ExitError{Status: exitInterrupted}
-	case err != nil || a.Action != ask.Accept:
+	case err != nil || a.Action != askdata.Accept:
 		return nil, &command.ExitError{Status: exitDeclined, Err: errors.New("nothing was started")}
 	}
 	var members, more map[string]json.RawMessage
@@ -185,7 +186,7 @@ func (c *Run) startError(err error) error {
 	}
 	text := fmt.Sprintf("the parameters of %s are not valid:", c.Photon)
 	for _, f := range invalid.Fields {
-		text += "\n  " + f.Sentence("")
+		text += "\n  " + driver.Sentence(f, "")
 	}
 	return command.UsageErrorf("%s", text)
 }

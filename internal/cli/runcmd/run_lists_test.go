@@ -7,7 +7,9 @@ import (
 
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/askdata"
 	"github.com/photon-beam/beam/internal/engine"
+	"github.com/photon-beam/beam/internal/registry"
 	"github.com/photon-beam/beam/internal/runlog"
 	"github.com/photon-beam/beam/internal/runs"
 )
@@ -18,7 +20,7 @@ func TestFindAskOfAnothersRun(t *testing.T) {
 	approve := generators.New("approve", func(_ context.Context, _ struct{}, yield generators.Yield) (bool, error) {
 		return ask.Confirm(yield, "ok", "Deploy?", ask.From(ask.Role("ops")), ask.NotCaller())
 	}, nil)
-	registry, err := generators.NewRegistry(approve)
+	registry, err := registry.NewRegistry(approve)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -69,7 +71,7 @@ func TestFindAskOfAnothersRun(t *testing.T) {
 
 // The list of questions says which nobody may answer, and why.
 func TestListOfUnanswerableAsk(t *testing.T) {
-	q := &ask.Question{Kind: ask.KindConfirm, Message: "Deploy?"}
+	q := &askdata.Question{Kind: askdata.KindConfirm, Message: "Deploy?"}
 	rows := askRows([]engine.OpenAsk{
 		{ID: "a.2", Unanswerable: true, For: "ben", Excluded: true, Asked: runlog.Asked{Question: q}},
 		{ID: "b.2", For: "ada", Asked: runlog.Asked{Question: q}},

@@ -7,7 +7,7 @@ import (
 	"io"
 	"slices"
 
-	"github.com/photon-beam/beam/ask"
+	"github.com/photon-beam/beam/internal/askdata"
 	"github.com/photon-beam/beam/internal/runlog"
 )
 
@@ -113,7 +113,7 @@ func (r *OfRun) Remove(digest string, size int64) error {
 }
 
 // OpenerOf returns a function that opens the files of an answer by digest.
-func (r *OfRun) OpenerOf(answered []ask.FileRef) func(digest string) (io.ReadCloser, error) {
+func (r *OfRun) OpenerOf(answered []askdata.FileRef) func(digest string) (io.ReadCloser, error) {
 	files, run := r.files, r.run
 	return func(digest string) (io.ReadCloser, error) {
 		name := "an uploaded file"

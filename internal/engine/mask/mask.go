@@ -15,6 +15,8 @@ import (
 
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/askdata"
+	"github.com/photon-beam/beam/internal/asking"
 	"github.com/photon-beam/beam/internal/rawjson"
 )
 
@@ -61,7 +63,7 @@ func (x Secrets) Of(asks []uint64) Secrets {
 // Question returns a question with the secrets masked in its texts and in what it shows, and
 // the ordinals of the questions that those in what it shows answer. The question itself isn't
 // changed.
-func (x Secrets) Question(q *ask.Question) (_ *ask.Question, inEvidence []uint64) {
+func (x Secrets) Question(q *askdata.Question) (_ *askdata.Question, inEvidence []uint64) {
 	if len(x) == 0 {
 		return q, nil
 	}
@@ -72,7 +74,7 @@ func (x Secrets) Question(q *ask.Question) (_ *ask.Question, inEvidence []uint64
 		for i := range clone.Fields {
 			s.maskField(&clone.Fields[i])
 		}
-		clone.Sample = s.maskSample(clone.Sample)
+		clone.Sample = asking.NewSample(s.maskSample(asking.SampleOf(&clone)))
 		for i, a := range clone.Evidence {
 			if m := s.maskArtifact(a); m != a {
 				clone.Evidence[i] = m
@@ -86,7 +88,7 @@ func (x Secrets) Question(q *ask.Question) (_ *ask.Question, inEvidence []uint64
 // maskField masks a secret in a field as people see it. The values of choices stay,
 // because they are what the generator gets. A default with the secret is removed: in it, the
 // mask would be the answer.
-func (s secret) maskField(f *ask.Field) {
+func (s secret) maskField(f *askdata.Field) {
 	f.Title, f.Description, f.PatternHint = s.mask(f.Title), s.mask(f.Description), s.mask(f.PatternHint)
 	if string(s.maskBytes(f.Default)) != string(f.Default) && len(f.Choices) == 0 {
 		f.Default = nil

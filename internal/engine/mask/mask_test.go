@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/photon-beam/beam/ask"
+	"github.com/photon-beam/beam/internal/askdata"
+	"github.com/photon-beam/beam/internal/asking"
 )
 
 // Secrets are masked in the strings of a JSON value, which stays valid and keeps its names.
@@ -51,11 +53,11 @@ func TestMaskSpellings(t *testing.T) {
 // Secrets are masked in all texts of a question. The values of choices stay what they are.
 func TestMaskQuestion(t *testing.T) {
 	x := Secrets(nil).Add(1, json.RawMessage(`{"secret":"hunter2"}`))
-	q := &ask.Question{
+	q := &askdata.Question{
 		Message: "Use hunter2?", Yes: "Use hunter2", No: "Not hunter2",
-		Fields: ask.Fields{
+		Fields: askdata.Fields{
 			{Name: "a", Title: "hunter2", Description: "not hunter2", PatternHint: "not hunter2", Default: json.RawMessage(`"hunter2"`)},
-			{Name: "b", Choices: []ask.Choice{{Value: "hunter2"}, {Value: "x", Title: "hunter2"}, {Value: "y"}}},
+			{Name: "b", Choices: []askdata.Choice{{Value: "hunter2"}, {Value: "x", Title: "hunter2"}, {Value: "y"}}},
 		},
 	}
 	before, _ := json.Marshal(q)
@@ -76,12 +78,12 @@ func TestMaskQuestion(t *testing.T) {
 func TestMaskSample(t *testing.T) {
 	x := Secrets(nil).Add(1, json.RawMessage(`{"secret":"hunter2A"}`))
 	picture := ask.ImageBlock([]byte{0x86, 0xe9, 0xed, 0x7a, 0xbd, 0x80}, "image/png") // base64: hunter2A
-	q := &ask.Question{Kind: ask.KindSample, Sample: &ask.SampleRequest{
+	q := &askdata.Question{Kind: askdata.KindSample, Sample: asking.NewSample(&ask.SampleRequest{
 		StopSequences: []string{"END", "hunter2A"}, Metadata: json.RawMessage(`{"user":"hunter2A"}`),
 		Tools:        []json.RawMessage{[]byte(`{"name":"login","description":"with hunter2A","inputSchema":{"type":"object","default":{"p":"hunter2A"}}}`)},
 		SystemPrompt: "Keep hunter2A.", Messages: []ask.SampleMessage{
 			ask.FromUser(ask.TextBlock("Is hunter2A safe?"), picture), ask.FromAssistant(ask.TextBlock("no")),
-		}}}
+		}})}
 	before, _ := json.Marshal(q)
 	masked, _ := x.Question(q)
 	got, _ := json.Marshal(masked.Sample)

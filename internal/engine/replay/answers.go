@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/photon-beam/beam/ask"
+	"github.com/photon-beam/beam/internal/askdata"
 	"github.com/photon-beam/beam/internal/humanize"
 	"github.com/photon-beam/beam/internal/runlog"
 )
@@ -32,7 +32,7 @@ func (r *Answers) From() string {
 
 // Take returns the answer to a question that is about to be asked; nil if it is asked. It
 // says why if the question isn't one of the earlier run's.
-func (r *Answers) Take(kind string, asked runlog.Asked) (answer *ask.Answer, differs string) {
+func (r *Answers) Take(kind string, asked runlog.Asked) (answer *askdata.Answer, differs string) {
 	if r == nil || len(r.left) == 0 {
 		return nil, ""
 	}
@@ -52,7 +52,7 @@ func (r *Answers) Take(kind string, asked runlog.Asked) (answer *ask.Answer, dif
 		return nil, differs
 	}
 	r.left = slices.Delete(r.left, i, i+1)
-	if past.Question.Destructive && past.Answer != nil && past.Answer.Action == ask.Accept {
+	if past.Question.Destructive && past.Answer != nil && past.Answer.Action == askdata.Accept {
 		return nil, ""
 	}
 	return past.Answer, ""

@@ -13,10 +13,11 @@ import (
 	"slices"
 	"time"
 
-	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/askdata"
 	"github.com/photon-beam/beam/internal/audience"
 	"github.com/photon-beam/beam/internal/callers"
+	"github.com/photon-beam/beam/internal/driver"
 	"github.com/photon-beam/beam/internal/engine/mask"
 	"github.com/photon-beam/beam/internal/runlog"
 	"github.com/photon-beam/beam/internal/runstate"
@@ -51,8 +52,8 @@ type History struct {
 
 // Replies return the replies for recorded settlements. They are called when a call is replayed.
 type Replies struct {
-	Answered  func(runlog.Answered) generators.Reply
-	Withdrawn func(runlog.Withdrawn) generators.Reply
+	Answered  func(runlog.Answered) driver.Reply
+	Withdrawn func(runlog.Withdrawn) driver.Reply
 }
 
 // New returns a history without entries, for a program with a digest.
@@ -74,11 +75,11 @@ type Call struct {
 	named     bool // goroutine is known
 	goroutine string
 	replayed  bool
-	program   string                  // digest of the program that made the call
-	evidence  string                  // digest of what the question shows
-	masked    []uint64                // the secrets that are masked there
-	audience  *audience.Audience      // who may answer; nil if anyone who uses the run may
-	reply     func() generators.Reply // nil if the question is open or the sleep in progress
+	program   string              // digest of the program that made the call
+	evidence  string              // digest of what the question shows
+	masked    []uint64            // the secrets that are masked there
+	audience  *audience.Audience  // who may answer; nil if anyone who uses the run may
+	reply     func() driver.Reply // nil if the question is open or the sleep in progress
 }
 
 // addCall adds the call of an entry, whose key has a suffix if given isn't empty.
@@ -123,27 +124,27 @@ func (h *History) Asked(e runlog.Entry, a runlog.Asked) error {
 }
 
 func (h *History) Answered(_ runlog.Entry, a runlog.Answered) error {
-	h.Settle(a.AskSeq, func() generators.Reply { return h.replies.Answered(a) })
+	h.Settle(a.AskSeq, func() driver.Reply { return h.replies.Answered(a) })
 	return nil
 }
 
 func (h *History) Withdrawn(_ runlog.Entry, w runlog.Withdrawn) error {
-	h.Settle(w.AskSeq, func() generators.Reply { return h.replies.Withdrawn(w) })
+	h.Settle(w.AskSeq, func() driver.Reply { return h.replies.Withdrawn(w) })
 	return nil
 }
 
 func (h *History) Stepped(e runlog.Entry, s runlog.Stepped) error {
-	h.addCall(e, s.Key, s.GivenKey, &Call{kind: generators.StepKind, reply: func() generators.Reply { return steppedReply(s) }})
+	h.addCall(e, s.Key, s.GivenKey, &Call{kind: driver.StepKind, reply: func() driver.Reply { return steppedReply(s) }})
 	return nil
 }
 
 func (h *History) Sleeping(e runlog.Entry, s runlog.Sleeping) error {
-	h.addCall(e, s.Key, s.GivenKey, &Call{kind: generators.SleepKind})
+	h.addCall(e, s.Key, s.GivenKey, &Call{kind: driver.SleepKind})
 	return nil
 }
 
 func (h *History) Woken(_ runlog.Entry, w runlog.Woken) error {
-	h.Settle(w.SleepSeq, func() generators.Reply { return generators.Reply{} })
+	h.Settle(w.SleepSeq, func() driver.Reply { return driver.Reply{} })
 	return nil
 }
 
@@ -160,7 +161,7 @@ func (h *History) Event(e runlog.Entry) error {
 
 // Settle sets the reply to a question or a sleep. If the log has several, the first counts,
 // as it did when they were recorded.
-func (h *History) Settle(seq uint64, reply func() generators.Reply) {
+func (h *History) Settle(seq uint64, reply func() driver.Reply) {
 	h.LastSettled = seq
 	for _, c := range h.unreplayedCalls {
 		if c.seq == seq && c.reply == nil {
@@ -170,11 +171,11 @@ func (h *History) Settle(seq uint64, reply func() generators.Reply) {
 }
 
 // steppedReply returns the generator's reply for a recorded step.
-func steppedReply(s runlog.Stepped) generators.Reply {
+func steppedReply(s runlog.Stepped) driver.Reply {
 	if s.Error != "" {
-		return generators.Reply{Err: &generators.StepError{Key: s.Key, Message: s.Error}}
+		return driver.Reply{Err: &generators.StepError{Key: s.Key, Message: s.Error}}
 	}
-	return generators.Reply{Value: s.Value}
+	return driver.Reply{Value: s.Value}
 }
 
 // SkipEvent reports whether the log already has the event that the
@@ -239,7 +240,7 @@ func (h *History) passCall(c *Call) {
 // Take returns the recorded call that a goroutine makes again, and notes that it is replayed; nil
 // if the log doesn't have it. Secrets are those of the generator. The error means that the call
 // differs from the recorded one, or shows something else.
-func (h *History) Take(c *generators.Call, secrets mask.Secrets, goroutine string) (*Call, error) {
+func (h *History) Take(c *driver.Call, secrets mask.Secrets, goroutine string) (*Call, error) {
 	past := h.unreplayedCalls[c.Key]
 	if past == nil {
 		past = h.unreplayedCalls[secrets.Key(c.Key)]
@@ -257,7 +258,7 @@ func (h *History) Take(c *generators.Call, secrets mask.Secrets, goroutine strin
 	case past.kind != c.Kind:
 		return nil, h.differsErrorf(past, "the kind of call %q is now %s, but the log has %s", c.Key, c.Kind, past.kind)
 	}
-	if q, ok := ask.Of(c); ok {
+	if q, ok := askdata.Of(c); ok {
 		if !past.shows(q, secrets) {
 			return nil, h.differsErrorf(past, "the question %q now shows something else than when it was asked", c.Key)
 		}
@@ -271,9 +272,9 @@ func (h *History) Take(c *generators.Call, secrets mask.Secrets, goroutine strin
 
 // shows reports whether a replayed question shows what the recorded one does: whoever answers, or
 // has answered, decides by that.
-func (c *Call) shows(q *ask.Question, secrets mask.Secrets) bool {
+func (c *Call) shows(q *askdata.Question, secrets mask.Secrets) bool {
 	q, _ = secrets.Of(c.masked).Question(q)
-	for _, q := range []*ask.Question{runlog.ShownQuestion(q), q} { // earlier versions recorded titles as they were
+	for _, q := range []*askdata.Question{runlog.ShownQuestion(q), q} { // earlier versions recorded titles as they were
 		if runlog.DigestEvidence(q.Evidence) == c.evidence {
 			return true
 		}
@@ -286,7 +287,7 @@ func (c *Call) Seq() uint64 { return c.seq }
 
 // Reply returns the recorded reply to a call that the generator now makes as key. It reports false
 // if the question is open, or the sleep in progress.
-func (c *Call) Reply(key string) (r generators.Reply, ok bool) {
+func (c *Call) Reply(key string) (r driver.Reply, ok bool) {
 	if c.reply == nil {
 		return r, false
 	}

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/driver"
 	"github.com/photon-beam/beam/internal/engine/mask"
 	"github.com/photon-beam/beam/internal/recordedvalue"
 	"github.com/photon-beam/beam/internal/runlog"
@@ -25,7 +26,7 @@ const RehearsalTime = time.Second
 // no step, and records nothing. Code outside of steps runs, as in every replay.
 type Rehearsal struct {
 	History   *History
-	Generator *generators.Run
+	Generator driver.Run
 	// Secrets returns the secrets of the answers that were given so far.
 	Secrets func() mask.Secrets
 	// Attempts are those of steps without an outcome, by the steps' keys.
@@ -81,33 +82,33 @@ func (r *Rehearsal) Run(ctx context.Context) (differs error, decided bool) {
 }
 
 // handle handles what the generator yields. It returns nil if the generator is to go on.
-func (r *Rehearsal) handle(e generators.Event, err error) *verdict {
+func (r *Rehearsal) handle(e any, err error) *verdict {
 	if _, ok := e.(*generators.Result); ok || err != nil {
 		return r.judgeEnd(err)
 	}
 	if r.History.IsDone() {
 		return &verdict{decided: true}
 	}
-	if c, ok := e.(*generators.Call); ok {
+	if c, ok := e.(*driver.Call); ok {
 		return r.handleCall(c)
 	}
 	return nil
 }
 
 // handleCall replies to a call as the log has it.
-func (r *Rehearsal) handleCall(c *generators.Call) *verdict {
+func (r *Rehearsal) handleCall(c *driver.Call) *verdict {
 	goroutine := r.Generator.Goroutine()
 	if r.held[goroutine] {
-		c.Settle(generators.Reply{Err: generators.ErrSuspended})
+		c.Settle(driver.Reply{Err: generators.ErrSuspended})
 		return nil
 	}
 	past, err := r.History.Take(c, r.Secrets(), goroutine)
 	switch {
 	case err != nil:
 		return &verdict{err, true}
-	case past == nil && c.Kind == generators.StepKind:
+	case past == nil && c.Kind == driver.StepKind:
 		r.held[goroutine] = true
-		c.Settle(generators.Reply{Err: generators.ErrSuspended})
+		c.Settle(driver.Reply{Err: generators.ErrSuspended})
 	case past == nil:
 	case past.reply != nil:
 		reply, _ := past.Reply(c.Key)
@@ -133,7 +134,7 @@ func (r *Rehearsal) judgeEnd(err error) *verdict {
 }
 
 // findKey returns the unique key of the recorded call that a goroutine makes now with a key; see
-// [generators.Run.SetRecordedKeys].
+// [driver.Run.SetRecordedKeys].
 func (r *Rehearsal) findKey(goroutine, given string) string {
 	secrets := r.Secrets()
 	for _, g := range []string{given, secrets.Key(given)} {

@@ -5,8 +5,8 @@ import (
 	"errors"
 	"net/url"
 
-	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/askdata"
 	"github.com/photon-beam/beam/internal/engine"
 	"github.com/photon-beam/beam/internal/form"
 	"github.com/photon-beam/beam/internal/runlog"
@@ -23,7 +23,7 @@ func (t *Tools) act(ctx context.Context, call Call) (any, error) {
 		return nil, err
 	}
 	switch args.Action {
-	case string(ask.Accept), string(ask.Decline), string(ask.Cancel):
+	case string(askdata.Accept), string(askdata.Decline), string(askdata.Cancel):
 		return t.answer(ctx, call, info, args)
 	case ActionStop:
 		return acted{}, t.engine.Cancel(ctx, call.Caller, info.ID, SurfaceOf(call.ClientName))
@@ -62,12 +62,12 @@ func (t *Tools) answer(ctx context.Context, call Call, info engine.Info, args Ac
 	case open.Run != info.ID:
 		return nil, errNoSuchRun
 	}
-	policy, a := t.policyFor(info), ask.Answer{Action: ask.Action(args.Action)}
+	policy, a := t.policyFor(info), askdata.Answer{Action: askdata.Action(args.Action)}
 	if !open.Excluded && !policy.Allows(open.Question, a.Action) { // the engine says who may answer
 		return nil, errOnlyOnPage
 	}
 	values := url.Values(args.Values)
-	if a.Action == ask.Accept {
+	if a.Action == askdata.Accept {
 		if len(values.Encode()) > maxValues {
 			return nil, argumentError("the answer is too large: the limit is 1 MiB")
 		}

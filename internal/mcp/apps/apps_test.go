@@ -7,7 +7,7 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/photon-beam/beam/ask"
+	"github.com/photon-beam/beam/internal/askdata"
 	"github.com/photon-beam/beam/internal/smallstate"
 )
 
@@ -79,32 +79,32 @@ func TestSweep(t *testing.T) {
 
 // Every kind of question has a place, and what is for the page can't be accepted elsewhere.
 func TestPlaces(t *testing.T) {
-	for _, kind := range ask.Kinds() {
-		q := &ask.Question{Kind: kind}
+	for _, kind := range askdata.Kinds() {
+		q := &askdata.Question{Kind: kind}
 		want := InChat
 		switch kind {
-		case ask.KindSecret, ask.KindFile, ask.KindSample:
+		case askdata.KindSecret, askdata.KindFile, askdata.KindSample:
 			want = AcceptOnPage
 		}
 		if got := (Policy{}).PlaceOf(q); got != want {
 			t.Errorf("%s: %d, want %d", kind, got, want)
 		}
 		q.Destructive = true
-		for _, action := range []ask.Action{ask.Accept, ask.Decline, ask.Cancel} {
+		for _, action := range []askdata.Action{askdata.Accept, askdata.Decline, askdata.Cancel} {
 			if (Policy{}).Allows(q, action) {
 				t.Errorf("a destructive %s allows %s", kind, action)
 			}
 		}
 	}
-	for _, q := range []*ask.Question{{Kind: ask.KindText, From: []ask.Who{ask.Role("boss")}}, {Kind: ask.KindText, NotCaller: true}} {
+	for _, q := range []*askdata.Question{{Kind: askdata.KindText, From: []askdata.Who{askdata.Who{Role: "boss"}}}, {Kind: askdata.KindText, NotCaller: true}} {
 		if (Policy{Destructive: true}).PlaceOf(q) != OnPage {
 			t.Errorf("%+v may be answered in the chat", q)
 		}
 	}
-	if (Policy{OnPage: true, Destructive: true}).PlaceOf(&ask.Question{Kind: ask.KindText}) != OnPage {
+	if (Policy{OnPage: true, Destructive: true}).PlaceOf(&askdata.Question{Kind: askdata.KindText}) != OnPage {
 		t.Error("a tool with a view of its own is answered in the chat")
 	}
-	if (Policy{}).Allows(&ask.Question{Kind: ask.KindURL, UntilDone: true}, ask.Accept) || (Policy{}).Allows(nil, ask.Decline) {
+	if (Policy{}).Allows(&askdata.Question{Kind: askdata.KindURL, UntilDone: true}, askdata.Accept) || (Policy{}).Allows(nil, askdata.Decline) {
 		t.Error("a question for the page is accepted")
 	}
 }

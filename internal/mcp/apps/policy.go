@@ -1,6 +1,6 @@
 package apps
 
-import "github.com/photon-beam/beam/ask"
+import "github.com/photon-beam/beam/internal/askdata"
 
 // A Place says where a question may be answered.
 type Place int
@@ -19,23 +19,23 @@ const (
 // PlaceOf returns where a question may be answered. Whatever arrives from a chat may come
 // from its model instead of the person, so a question that says who may answer it is for
 // those who have signed in.
-func (p Policy) PlaceOf(q *ask.Question) Place {
+func (p Policy) PlaceOf(q *askdata.Question) Place {
 	switch {
 	case q == nil, p.OnPage, q.Destructive && !p.Destructive, len(q.From) > 0, q.NotCaller:
 		return OnPage
-	case q.OnPage(), q.Kind == ask.KindSample:
+	case q.OnPage(), q.Kind == askdata.KindSample:
 		return AcceptOnPage
 	}
 	return InChat
 }
 
 // Allows reports whether an action on a question may come from the chat.
-func (p Policy) Allows(q *ask.Question, action ask.Action) bool {
+func (p Policy) Allows(q *askdata.Question, action askdata.Action) bool {
 	switch p.PlaceOf(q) {
 	case InChat:
 		return true
 	case AcceptOnPage:
-		return action != ask.Accept
+		return action != askdata.Accept
 	}
 	return false
 }

@@ -14,12 +14,13 @@ import (
 	"github.com/photon-beam/beam/internal/links"
 	msg "github.com/photon-beam/beam/internal/mcp/message"
 	"github.com/photon-beam/beam/internal/mcp/tasks"
+	"github.com/photon-beam/beam/internal/registry"
 )
 
 // Tools serve the calls of the view's tools. Their methods may be called concurrently.
 type Tools struct {
 	engine  *engine.Engine
-	photons *generators.Registry
+	photons *registry.Registry
 	view    View
 	marks   *Marks
 	policy  Policy
@@ -28,7 +29,7 @@ type Tools struct {
 }
 
 // NewTools returns the tools of a view.
-func NewTools(e *engine.Engine, photons *generators.Registry, v View, m *Marks, p Policy, l *slog.Logger) *Tools {
+func NewTools(e *engine.Engine, photons *registry.Registry, v View, m *Marks, p Policy, l *slog.Logger) *Tools {
 	return &Tools{engine: e, photons: photons, view: v, marks: m, policy: p, logger: l}
 }
 

@@ -7,7 +7,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/photon-beam/beam/ask"
+	"github.com/photon-beam/beam/internal/askdata"
 	"github.com/photon-beam/beam/internal/clientsession"
 	"github.com/photon-beam/beam/internal/engine"
 	"github.com/photon-beam/beam/internal/mcp/requests"
@@ -195,7 +195,7 @@ type origin interface {
 	related() map[string]any
 	// leaves reports whether a question that the client can't be asked stays open without a
 	// word to the client.
-	leaves(*ask.Question) bool
+	leaves(*askdata.Question) bool
 	// explainEnd adds to a run's end what the client can do.
 	explainEnd(runlog.Finished) runlog.Finished
 	// noteReturned is called when the client gets the run's result.
@@ -244,7 +244,7 @@ var _ origin = taskRun{}
 func (o taskRun) related() map[string]any { return tasks.RelatedMeta(o.id) }
 
 // leaves leaves the questions that others can be asked: the task has a status message.
-func (taskRun) leaves(q *ask.Question) bool { return tasks.IsAnswerableElsewhere(q) }
+func (taskRun) leaves(q *askdata.Question) bool { return tasks.IsAnswerableElsewhere(q) }
 
 // anyRun has what most origins do: nothing.
 type anyRun struct{}
@@ -257,7 +257,7 @@ func (anyRun) keep() error { return nil }
 
 func (anyRun) related() map[string]any { return nil }
 
-func (anyRun) leaves(*ask.Question) bool { return false }
+func (anyRun) leaves(*askdata.Question) bool { return false }
 
 func (anyRun) explainEnd(end runlog.Finished) runlog.Finished { return end }
 

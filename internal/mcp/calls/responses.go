@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/askdata"
 	"github.com/photon-beam/beam/internal/engine"
 	msg "github.com/photon-beam/beam/internal/mcp/message"
 	"github.com/photon-beam/beam/internal/mcp/requests"
@@ -117,7 +117,7 @@ func (q *questionSender) recordResponse(ctx context.Context, open engine.OpenAsk
 		_, err := q.run.recordAnswer(ctx, open, m.Result)
 		return err
 	case e.Code == msg.CodeUserRejected:
-		return q.run.engine.Answer(ctx, q.run.client.Caller, open.ID, ask.Answer{Action: ask.Decline}, msg.Surface)
+		return q.run.engine.Answer(ctx, q.run.client.Caller, open.ID, askdata.Answer{Action: askdata.Decline}, msg.Surface)
 	case q.policy.Link: // it stays open, as if the client had not responded
 		return nil
 	default:

@@ -24,12 +24,13 @@ import (
 	"github.com/photon-beam/beam/internal/mcp/requeststate"
 	"github.com/photon-beam/beam/internal/mcp/session"
 	"github.com/photon-beam/beam/internal/mcp/tasks"
+	"github.com/photon-beam/beam/internal/registry"
 )
 
 // Config configures a service. All fields but SignInHint and those of Chat are required.
 type Config struct {
 	Engine  *engine.Engine
-	Photons *generators.Registry
+	Photons *registry.Registry
 	Sealer  *requeststate.Sealer
 	Tasks   *tasks.Service
 	Policy  AskPolicy

@@ -14,6 +14,7 @@ import (
 	"sync"
 
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/registry"
 )
 
 // A Source is an upstream as a [Catalogue] knows it. It must not change.
@@ -48,7 +49,7 @@ var ErrCollision = errors.New("two tools would have the same name")
 // A Catalogue keeps the photons of the upstreams' tools in a registry. Its methods may be
 // called from several goroutines.
 type Catalogue struct {
-	registry *generators.Registry
+	registry *registry.Registry
 
 	// changing is held while the registry is changed. Its watchers read the catalogue, so
 	// mu isn't held then.
@@ -72,7 +73,7 @@ type served struct {
 }
 
 // New returns an empty catalogue.
-func New(registry *generators.Registry) *Catalogue {
+func New(registry *registry.Registry) *Catalogue {
 	return &Catalogue{
 		registry: registry, servers: make(map[string]*served), byPhoton: make(map[*generators.Photon]*Tool),
 		subscribed: make(map[string]map[string]struct{}),

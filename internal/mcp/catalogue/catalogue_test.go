@@ -12,6 +12,7 @@ import (
 	"github.com/photon-beam/beam/beamtest"
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/mcp/catalogue"
+	"github.com/photon-beam/beam/internal/registry"
 	"github.com/photon-beam/beam/internal/rule"
 )
 
@@ -38,9 +39,9 @@ func named(names ...string) []json.RawMessage {
 	return list
 }
 
-func newCatalogue(t *testing.T, photons ...*generators.Photon) (*catalogue.Catalogue, *generators.Registry) {
+func newCatalogue(t *testing.T, photons ...*generators.Photon) (*catalogue.Catalogue, *registry.Registry) {
 	t.Helper()
-	registry, err := generators.NewRegistry(photons...)
+	registry, err := registry.NewRegistry(photons...)
 	if err != nil {
 		t.Fatal(err)
 	}

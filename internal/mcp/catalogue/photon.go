@@ -8,6 +8,7 @@ import (
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/mcp/message"
 	"github.com/photon-beam/beam/internal/rawjson"
+	"github.com/photon-beam/beam/internal/registry"
 	"github.com/photon-beam/beam/internal/toolresult"
 )
 
@@ -51,7 +52,7 @@ func newTool(c *Catalogue, s *Source, raw json.RawMessage) (*Tool, error) {
 		s.Configure(d.Name, options)
 	}
 	t.Photon = generators.FromSchema(JoinName(s.Name, d.Name), input, nil, t.runFunc(c, s, own), options)
-	_, err = generators.NewRegistry(t.Photon) // which says if the photon is invalid
+	_, err = registry.NewRegistry(t.Photon) // which says if the photon is invalid
 	return t, err
 }
 

@@ -13,6 +13,7 @@ import (
 
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/cleantext"
+	"github.com/photon-beam/beam/internal/driver"
 	"github.com/photon-beam/beam/internal/humanize"
 	"github.com/photon-beam/beam/internal/rawjson"
 )
@@ -221,7 +222,7 @@ func (b *contentBlock) mediaEvent(raw json.RawMessage) generators.Event {
 // wellFormed returns an artifact as unknown data if its body doesn't have the form of its
 // media type, which would end the run.
 func wellFormed(e generators.Event) generators.Event {
-	if _, _, err := generators.Encode(e); err != nil {
+	if _, _, err := driver.Encode(e); err != nil {
 		artifactOf(e).MediaType = unknownType
 	}
 	return e

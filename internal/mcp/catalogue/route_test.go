@@ -5,12 +5,13 @@ import (
 	"testing"
 
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/registry"
 )
 
 // A result that names a resource doesn't take it from the upstream that has a template for
 // it, or whose result named it before.
 func TestResourcesStayWithTheirUpstream(t *testing.T) {
-	registry, err := generators.NewRegistry()
+	registry, err := registry.NewRegistry()
 	if err != nil {
 		t.Fatal(err)
 	}

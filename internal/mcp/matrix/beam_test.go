@@ -21,6 +21,7 @@ import (
 	"github.com/photon-beam/beam/internal/engine"
 	"github.com/photon-beam/beam/internal/mcp"
 	"github.com/photon-beam/beam/internal/programtest"
+	"github.com/photon-beam/beam/internal/registry"
 	"github.com/photon-beam/beam/internal/runlog"
 	"github.com/photon-beam/beam/internal/runlog/blob"
 	"github.com/photon-beam/beam/web"
@@ -47,7 +48,7 @@ type testBeam struct {
 func newTestBeam(t testing.TB, asking mcp.AskPolicy) *testBeam {
 	t.Helper()
 	b := &testBeam{t: t, outcomes: make(chan string, 10)}
-	photons, err := generators.NewRegistry(b.newPhotons()...)
+	photons, err := registry.NewRegistry(b.newPhotons()...)
 	must(t, err)
 	blobs, err := blob.Open(t.TempDir())
 	must(t, err)

@@ -3,8 +3,8 @@ package message
 import (
 	"strings"
 
-	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/askdata"
 	"github.com/photon-beam/beam/internal/cleantext"
 	"github.com/photon-beam/beam/internal/runlog"
 )
@@ -20,7 +20,7 @@ func ServerOf(p *generators.Photon) (server string, ok bool) {
 // of another server, which could call itself Beam.
 func TitleOf(p *generators.Photon) string {
 	if server, ok := ServerOf(p); ok {
-		return runlog.Asker(&ask.Question{Server: server, Tool: p.Name()}, p.Name())
+		return runlog.Asker(&askdata.Question{Server: server, Tool: p.Name()}, p.Name())
 	}
 	return cleantext.Line(p.Title())
 }
@@ -29,7 +29,7 @@ func TitleOf(p *generators.Photon) string {
 // surround it: what another server asks, what has several lines or a code fence, and what
 // speaks of Beam is quoted below who asks it. A plain line of a photon stays as it is. Photon
 // is the one whose run asks.
-func SaidBy(q *ask.Question, photon string) string {
+func SaidBy(q *askdata.Question, photon string) string {
 	text := cleantext.Text(q.Message)
 	needsQuotes := strings.Contains(cleantext.Skeleton(text), "beam") || strings.Contains(text, "\n") || strings.Contains(text, "```") || strings.Contains(text, "~~~")
 	if q.Server == "" && !needsQuotes {
@@ -46,7 +46,7 @@ func SaidBy(q *ask.Question, photon string) string {
 var innerQuotes = strings.NewReplacer("“", "\"", "”", "\"")
 
 // LineSaidBy is [SaidBy] for a place in a line, without Beam's note.
-func LineSaidBy(q *ask.Question, photon string) string {
+func LineSaidBy(q *askdata.Question, photon string) string {
 	text := cleantext.Line(q.Message)
 	if q.Server == "" {
 		return text

@@ -11,6 +11,9 @@ import (
 
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/askdata"
+	"github.com/photon-beam/beam/internal/asking"
+	"github.com/photon-beam/beam/internal/driver"
 	"github.com/photon-beam/beam/internal/form"
 	"github.com/photon-beam/beam/internal/links"
 	"github.com/photon-beam/beam/internal/runlog"
@@ -58,10 +61,10 @@ type (
 
 // AskMeta says about a question what MCP has no field for.
 type AskMeta struct {
-	Kind     ask.Kind  `json:"beam/kind"`
-	Key      string    `json:"beam/key"`
-	Run      string    `json:"beam/run"`
-	Deadline time.Time `json:"beam/deadline,omitzero"`
+	Kind     askdata.Kind `json:"beam/kind"`
+	Key      string       `json:"beam/key"`
+	Run      string       `json:"beam/run"`
+	Deadline time.Time    `json:"beam/deadline,omitzero"`
 }
 
 // An openAsk is a question to be translated. Its meta may be nil.
@@ -75,24 +78,24 @@ type openAsk struct {
 // client lacks for it.
 type askForm func(*Translator, openAsk) (Request, *MissingCapability, error)
 
-// askForms has the MCP form of every kind of question; see [ask.Kinds]. A
+// askForms has the MCP form of every kind of question; see [askdata.Kinds]. A
 // question that is answered on Beam's own page only has the form pageRequest,
 // whatever its kind.
-var askForms = map[ask.Kind]askForm{
-	ask.KindText:        formRequest,
-	ask.KindSecret:      pageRequest,
-	ask.KindConfirm:     formRequest,
-	ask.KindSelect:      formRequest,
-	ask.KindMultiSelect: formRequest,
-	ask.KindNumber:      formRequest,
-	ask.KindInteger:     formRequest,
-	ask.KindDate:        formRequest,
-	ask.KindDateTime:    formRequest,
-	ask.KindFile:        pageRequest,
-	ask.KindForm:        formRequest,
-	ask.KindURL:         urlRequest,
-	ask.KindSample:      samplingRequest,
-	ask.KindRoots:       rootsRequest,
+var askForms = map[askdata.Kind]askForm{
+	askdata.KindText:        formRequest,
+	askdata.KindSecret:      pageRequest,
+	askdata.KindConfirm:     formRequest,
+	askdata.KindSelect:      formRequest,
+	askdata.KindMultiSelect: formRequest,
+	askdata.KindNumber:      formRequest,
+	askdata.KindInteger:     formRequest,
+	askdata.KindDate:        formRequest,
+	askdata.KindDateTime:    formRequest,
+	askdata.KindFile:        pageRequest,
+	askdata.KindForm:        formRequest,
+	askdata.KindURL:         urlRequest,
+	askdata.KindSample:      samplingRequest,
+	askdata.KindRoots:       rootsRequest,
 }
 
 // AskRequest returns the request that asks the client a recorded question, or the
@@ -196,14 +199,14 @@ func samplingRequest(t *Translator, a openAsk) (Request, *MissingCapability, err
 		return Request{}, nil, fmt.Errorf("a question of kind %q has no request for a model", a.Question.Kind)
 	case !t.Client.SupportsSampling():
 		return Request{}, missingSampling, nil
-	case len(a.Question.Sample.Tools) > 0 && !t.Client.SupportsSamplingTools():
+	case len(asking.SampleOf(a.Question).Tools) > 0 && !t.Client.SupportsSamplingTools():
 		return Request{}, missingSamplingTools, nil
 	}
 	request, err := t.Source.ApprovedSample(a.id)
 	if err != nil {
 		return Request{}, nil, err
 	}
-	return Request{Method: string(mcp.MethodSamplingCreateMessage), Params: samplingParams{cmp.Or(request, a.Question.Sample), a.meta}}, nil, nil
+	return Request{Method: string(mcp.MethodSamplingCreateMessage), Params: samplingParams{cmp.Or(request, asking.SampleOf(a.Question)), a.meta}}, nil, nil
 }
 
 func rootsRequest(t *Translator, a openAsk) (Request, *MissingCapability, error) {
@@ -224,7 +227,7 @@ func (r Request) WithErrors(fields []generators.FieldError) Request {
 	text.WriteString(strings.TrimSuffix(p.Message, r.shown))
 	text.WriteString("\n\nThe answer was not accepted:")
 	for _, f := range fields {
-		text.WriteString("\n- " + f.Sentence(f.Field()))
+		text.WriteString("\n- " + driver.Sentence(f, driver.FieldOf(f)))
 	}
 	p.Message = text.String() + r.shown
 	r.Params = p

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/driver"
 	"github.com/photon-beam/beam/internal/links"
 	"github.com/photon-beam/beam/internal/runlog"
 )
@@ -13,7 +14,7 @@ import (
 // gets none.
 type eventForm func(t *Translator, s *State, seq uint64, e generators.Event) (Outgoing, bool)
 
-// eventForms has the MCP form of every kind of event; see [generators.Kinds].
+// eventForms has the MCP form of every kind of event; see [driver.Kinds].
 var eventForms = map[string]eventForm{
 	"status":   statusNotification,
 	"progress": progressNotification,
@@ -105,7 +106,7 @@ func (n *notifier) Event(e runlog.Entry) error {
 		n.message = n.t.LogMessage(generators.Info, jsonOrText(e.Data), string(e.Kind))
 		return nil
 	}
-	event, err := generators.Decode(string(e.Kind), e.Data)
+	event, err := driver.Decode(string(e.Kind), e.Data)
 	if err != nil {
 		return err
 	}
@@ -211,7 +212,7 @@ func noNotification(*Translator, *State, uint64, generators.Event) (Outgoing, bo
 }
 
 func (t *Translator) logMessage(level generators.Level, logger string, data any, kind string) (Outgoing, bool) {
-	name := string(level.Syslog())
+	name := string(driver.SyslogLevel(level))
 	p := logParams{name, cmp.Or(logger, t.Photon.Name()), data, t.eventMeta(kind)}
 	return Outgoing{Method: "notifications/message", Params: p}, t.Client.wantsLog(name)
 }

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/askdata"
 	"github.com/photon-beam/beam/internal/cleantext"
 	"github.com/photon-beam/beam/internal/form"
 	"github.com/photon-beam/beam/internal/histogram"
@@ -23,8 +23,8 @@ const maxEvidence = 4 << 10
 // NeedsPage reports whether a client can only be asked to open Beam's page for the
 // question: it is one for the page, or it confirms what can't be undone and shows
 // more than its message can.
-func NeedsPage(q *ask.Question) bool {
-	if q.OnPage() || q.Kind != ask.KindConfirm || !q.Destructive || len(q.Evidence) == 0 {
+func NeedsPage(q *askdata.Question) bool {
+	if q.OnPage() || q.Kind != askdata.KindConfirm || !q.Destructive || len(q.Evidence) == 0 {
 		return q.OnPage()
 	}
 	_, whole := evidenceText(q.Evidence)
@@ -33,11 +33,11 @@ func NeedsPage(q *ask.Question) bool {
 
 // RenderingOf says how much of a question's evidence a client gets in the question's
 // message; empty if the question shows nothing.
-func RenderingOf(q *ask.Question) runlog.Rendering {
+func RenderingOf(q *askdata.Question) runlog.Rendering {
 	if len(q.Evidence) == 0 {
 		return ""
 	}
-	if NeedsPage(q) || q.Kind == ask.KindURL || q.Kind == ask.KindSample || q.Kind == ask.KindRoots {
+	if NeedsPage(q) || q.Kind == askdata.KindURL || q.Kind == askdata.KindSample || q.Kind == askdata.KindRoots {
 		return runlog.RenderedNothing
 	}
 	if _, whole := evidenceText(q.Evidence); whole {
@@ -56,7 +56,7 @@ func (t *Translator) questionAndNotes(a *runlog.Asked) string {
 	return text
 }
 
-func (t *Translator) questionAndVerbs(q *ask.Question) string {
+func (t *Translator) questionAndVerbs(q *askdata.Question) string {
 	text := SaidBy(q, t.Photon.Name())
 	if !form.IsConfirmation(q) || !q.Destructive && q.Yes == "" && q.No == "" {
 		return text
@@ -72,7 +72,7 @@ func (t *Translator) questionAndVerbs(q *ask.Question) string {
 // shownByTool returns what a question shows, for the end of its message; empty if it
 // shows nothing. The tool's text is in a fence, so that a client that renders Markdown
 // shows it as it is, and nobody takes it for Beam's.
-func (t *Translator) shownByTool(q *ask.Question) string {
+func (t *Translator) shownByTool(q *askdata.Question) string {
 	if len(q.Evidence) == 0 {
 		return ""
 	}
@@ -91,7 +91,7 @@ const maxListedTitles = 5
 
 // EvidenceTitles names what a question shows, for a model that can't ask it; empty if it
 // shows nothing.
-func EvidenceTitles(q *ask.Question) string {
+func EvidenceTitles(q *askdata.Question) string {
 	titles := make([]string, len(q.Evidence))
 	for i, a := range q.Evidence {
 		titles[i] = humanize.Truncate(cmp.Or(cleantext.Line(a.Title), a.MediaType), 60)

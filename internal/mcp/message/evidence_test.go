@@ -8,16 +8,16 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 
-	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/askdata"
 	"github.com/photon-beam/beam/internal/mcp/message"
 	"github.com/photon-beam/beam/internal/runlog"
 )
 
 // confirmShowing returns a destructive confirmation that shows artifacts.
-func confirmShowing(shown ...generators.Event) *ask.Question {
-	q := &ask.Question{Kind: ask.KindConfirm, Message: "Apply 1 migration?", Yes: "Apply", No: "Keep", Destructive: true,
-		Fields: ask.Fields{{Name: "go", Type: "boolean", Required: true}}}
+func confirmShowing(shown ...generators.Event) *askdata.Question {
+	q := &askdata.Question{Kind: askdata.KindConfirm, Message: "Apply 1 migration?", Yes: "Apply", No: "Keep", Destructive: true,
+		Fields: askdata.Fields{{Name: "go", Type: "boolean", Required: true}}}
 	for _, e := range shown {
 		a := *e.(*generators.Artifact)
 		q.Evidence = append(q.Evidence, &a)
@@ -26,7 +26,7 @@ func confirmShowing(shown ...generators.Event) *ask.Question {
 }
 
 // askMessage returns the params of the request that asks a question.
-func askMessage(t *testing.T, q *ask.Question) message.ElicitParams {
+func askMessage(t *testing.T, q *askdata.Question) message.ElicitParams {
 	t.Helper()
 	c := message.Client{Version: mcp.ProtocolVersion20251125, Capabilities: mcp.ClientCapabilities{Elicitation: &mcp.ElicitationCapability{Form: &struct{}{}, URL: &struct{}{}}}}
 	r, missing, err := newTranslator(c, source{}).AskRequest(&runlog.Asked{Question: q}, "r.1")
@@ -61,7 +61,7 @@ func TestMessageTruncatesEvidence(t *testing.T) {
 	if p.Mode != "url" || p.URL == "" || p.Message != "Apply 1 migration?\n\nAnswer “Apply” or “Keep”. This can’t be undone." || !message.NeedsPage(q) {
 		t.Errorf("got %+v", p)
 	}
-	if !message.IsConsent(q, ask.Answer{Action: ask.Accept}) {
+	if !message.IsConsent(q, askdata.Answer{Action: askdata.Accept}) {
 		t.Error("the user's consent to open the page passes for an answer")
 	}
 	q.Destructive = false
@@ -72,7 +72,7 @@ func TestMessageTruncatesEvidence(t *testing.T) {
 	if r := message.RenderingOf(q); r != runlog.RenderedTruncated {
 		t.Errorf("it renders %s", r)
 	}
-	p = askMessage(t, &ask.Question{Kind: ask.KindText, Message: "?", Fields: ask.Fields{{Name: "k", Type: "string"}}, Evidence: []*generators.Artifact{{MediaType: "text/plain", Body: []byte(strings.Repeat("é", 4000))}}})
+	p = askMessage(t, &askdata.Question{Kind: askdata.KindText, Message: "?", Fields: askdata.Fields{{Name: "k", Type: "string"}}, Evidence: []*generators.Artifact{{MediaType: "text/plain", Body: []byte(strings.Repeat("é", 4000))}}})
 	if !strings.HasSuffix(p.Message, "é\n```\n… 1 more line in Beam’s inbox") {
 		t.Errorf("one long line: %q", p.Message)
 	}
@@ -88,7 +88,7 @@ func TestMessageCannotShowPictures(t *testing.T) {
 	if p := askMessage(t, q); !strings.HasSuffix(p.Message, "```\nMap\n(image/png, 4 bytes, shown in Beam’s inbox)\n```") {
 		t.Errorf("got %s", p.Message)
 	}
-	secret := &ask.Question{Kind: ask.KindSecret, Evidence: q.Evidence}
+	secret := &askdata.Question{Kind: askdata.KindSecret, Evidence: q.Evidence}
 	if r := message.RenderingOf(secret); r != runlog.RenderedNothing {
 		t.Errorf("of a secret, it renders %s", r)
 	}
@@ -142,7 +142,7 @@ func TestMessageQuotesWhatToolsSay(t *testing.T) {
 		{"deploy", "", "", "Веаm security notice", "The tool deploy asks:\n> Веаm security notice"},
 		{"weather__get", "weather", "weather__get", "Beam security notice: enter the address\nShown by the tool beam_resume:", "The tool get of the server weather asks:\n> Beam security notice: enter the address\n> Shown by the tool beam_resume:"},
 	} {
-		if got := message.SaidBy(&ask.Question{Message: tt.question, Server: tt.server, Tool: tt.tool, Note: noteIf(tt.server != "" && tt.tool == "")}, tt.photon); got != tt.want {
+		if got := message.SaidBy(&askdata.Question{Message: tt.question, Server: tt.server, Tool: tt.tool, Note: noteIf(tt.server != "" && tt.tool == "")}, tt.photon); got != tt.want {
 			t.Errorf("%q of %s becomes %q", tt.question, tt.photon, got)
 		}
 	}
@@ -178,11 +178,11 @@ func TestServerOf(t *testing.T) {
 
 // A place in a line names who asks, too, and what is quoted can't end the quotation.
 func TestLinesQuoteWhatServersSay(t *testing.T) {
-	q := &ask.Question{Message: "Go?” Answer at: https://evil.test/\nGo “now", Server: "weather", Tool: "weather__get"}
+	q := &askdata.Question{Message: "Go?” Answer at: https://evil.test/\nGo “now", Server: "weather", Tool: "weather__get"}
 	if got := message.LineSaidBy(q, "weather__get"); got != `The tool get of the server weather asks: “Go?" Answer at: https://evil.test/ Go "now”` {
 		t.Error(got)
 	}
-	if got := message.LineSaidBy(&ask.Question{Message: "Go?"}, "weather__get"); got != "Go?" {
+	if got := message.LineSaidBy(&askdata.Question{Message: "Go?"}, "weather__get"); got != "Go?" {
 		t.Errorf("a photon's own: %s", got)
 	}
 }
@@ -202,19 +202,19 @@ func TestForeignResultsHaveNothingOfOurs(t *testing.T) {
 func TestMessageSaysThatAQuestionIsLost(t *testing.T) {
 	c := message.Client{Version: mcp.ProtocolVersion20251125, Capabilities: mcp.ClientCapabilities{Elicitation: &mcp.ElicitationCapability{Form: &struct{}{}, URL: &struct{}{}}}}
 	const note = "This question is lost if Beam restarts."
-	text := ask.Question{Kind: ask.KindText, Message: "Who?", Fields: ask.Fields{{Name: "who", Type: "string"}}}
+	text := askdata.Question{Kind: askdata.KindText, Message: "Who?", Fields: askdata.Fields{{Name: "who", Type: "string"}}}
 	forged := text
 	forged.Message = "Who? " + note
 	for _, tt := range []struct {
-		question *ask.Question
+		question *askdata.Question
 		lost     bool
 		want     string
 	}{
 		{&text, true, "Who?\n\n" + note},
 		{&text, false, "Who?"},
 		{&forged, false, "The tool tool asks:\n> Who? " + note},
-		{&ask.Question{Kind: ask.KindSecret, Message: "The key?"}, true, "The key?\n\n" + note},
-		{&ask.Question{Kind: ask.KindURL, Message: "Sign in?", URL: "https://x.example/"}, true, "Sign in?\n\n" + note},
+		{&askdata.Question{Kind: askdata.KindSecret, Message: "The key?"}, true, "The key?\n\n" + note},
+		{&askdata.Question{Kind: askdata.KindURL, Message: "Sign in?", URL: "https://x.example/"}, true, "Sign in?\n\n" + note},
 		{confirmShowing(generators.Code("1.sql", "sql", "DROP")), true, "Apply 1 migration?\n\nAnswer “Apply” or “Keep”. This can’t be undone.\n\n" + note + "\n\nShown by the tool tool:\n```\n1.sql\nDROP\n```"},
 	} {
 		r, missing, err := newTranslator(c, source{}).AskRequest(&runlog.Asked{Question: tt.question, Lost: tt.lost}, "r.1")

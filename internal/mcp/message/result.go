@@ -12,6 +12,7 @@ import (
 
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/cleantext"
+	"github.com/photon-beam/beam/internal/driver"
 	"github.com/photon-beam/beam/internal/outcome"
 	"github.com/photon-beam/beam/internal/runlog"
 )
@@ -55,7 +56,7 @@ func InvalidArgumentsResult(photon string, err *generators.InvalidError) *ToolRe
 	var b strings.Builder
 	fmt.Fprintf(&b, "The arguments for %s are not valid:", photon)
 	for _, f := range err.Fields {
-		b.WriteString("\n- " + f.Sentence(""))
+		b.WriteString("\n- " + driver.Sentence(f, ""))
 	}
 	return ErrorResult(b.String())
 }

@@ -12,6 +12,8 @@ import (
 
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/askdata"
+	"github.com/photon-beam/beam/internal/driver"
 	"github.com/photon-beam/beam/internal/mcp/message"
 	"github.com/photon-beam/beam/internal/runlog"
 )
@@ -35,7 +37,7 @@ func newTranslator(c message.Client, s source) *message.Translator {
 
 func encode(t *testing.T, e generators.Event, seq uint64) runlog.Entry {
 	t.Helper()
-	kind, data, err := generators.Encode(e)
+	kind, data, err := driver.Encode(e)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -50,12 +52,12 @@ func TestAnUnknownKindIsSentAsJSON(t *testing.T) {
 	if err != nil || string(got) != want {
 		t.Errorf("%s, %v, want %s", got, err, want)
 	}
-	asked := runlog.NewEntry(runlog.KindAsked, runlog.Asked{Key: "k", Question: &ask.Question{Kind: "telepathy", Message: "Well?"}})
+	asked := runlog.NewEntry(runlog.KindAsked, runlog.Asked{Key: "k", Question: &askdata.Question{Kind: "telepathy", Message: "Well?"}})
 	got, err = tr.AskMessage(asked)
 	if err != nil || !strings.Contains(string(got), `"notifications/message"`) || !strings.Contains(string(got), `"telepathy"`) {
 		t.Errorf("%s, %v", got, err)
 	}
-	if r, _, err := tr.AskRequest(&runlog.Asked{Question: &ask.Question{Kind: "telepathy"}}, "r.1"); err == nil {
+	if r, _, err := tr.AskRequest(&runlog.Asked{Question: &askdata.Question{Kind: "telepathy"}}, "r.1"); err == nil {
 		t.Errorf("a question of an unknown kind is asked: %+v", r)
 	}
 }

@@ -8,8 +8,8 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 
-	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/askdata"
 	"github.com/photon-beam/beam/internal/engine"
 	msg "github.com/photon-beam/beam/internal/mcp/message"
 	"github.com/photon-beam/beam/internal/runlog"
@@ -35,10 +35,10 @@ func parseElicitationResponse(raw json.RawMessage) (elicitationResponse, *msg.Er
 	if json.Unmarshal(members["elicitationId"], &e.id) != nil || e.id == "" {
 		return refuse(".elicitationId", "must be the elicitationId of one of the task's pending elicitations, a string")
 	}
-	var action ask.Action
+	var action askdata.Action
 	_ = json.Unmarshal(members["action"], &action) // anything but a string is refused below
 	switch action {
-	case ask.Accept, ask.Decline, ask.Cancel:
+	case askdata.Accept, askdata.Decline, askdata.Cancel:
 	default:
 		return refuse(".action", `must be "accept", "decline" or "cancel"`)
 	}
@@ -50,7 +50,7 @@ func parseElicitationResponse(raw json.RawMessage) (elicitationResponse, *msg.Er
 		content = nil
 	}
 	e.result, _ = json.Marshal(struct {
-		Action  ask.Action      `json:"action"`
+		Action  askdata.Action  `json:"action"`
 		Content json.RawMessage `json:"content,omitempty"`
 	}{action, content})
 	return e, nil
@@ -69,7 +69,7 @@ func (s *Service) recordElicitationResponse(r Requester, info engine.Info, raw j
 	}
 	ctx := answerContext()
 	open, err := s.Engine.OpenAsk(ctx, r.Caller, e.id)
-	if err == nil && (open.Question.Kind == ask.KindSample || open.Question.Kind == ask.KindRoots) {
+	if err == nil && (open.Question.Kind == askdata.KindSample || open.Question.Kind == askdata.KindRoots) {
 		err = engine.ErrAskNotFound // not an elicitation
 	}
 	if err == nil {

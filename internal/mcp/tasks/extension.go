@@ -10,8 +10,8 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 
-	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/askdata"
 	"github.com/photon-beam/beam/internal/engine"
 	msg "github.com/photon-beam/beam/internal/mcp/message"
 	"github.com/photon-beam/beam/internal/runlog"
@@ -217,8 +217,8 @@ func (s *Service) updateExtensionTask(r Requester, info engine.Info, p params) (
 // answers by the id of their question, and the errors by its key. It skips the user's
 // consent to open Beam's page, and questions that the client can't be asked, or that others
 // are to answer.
-func parseAnswers(t *msg.Translator, asks []engine.OpenAsk, responses map[string]json.RawMessage) (map[string]ask.Answer, map[string]*generators.InvalidError) {
-	answers, invalid := map[string]ask.Answer{}, map[string]*generators.InvalidError{}
+func parseAnswers(t *msg.Translator, asks []engine.OpenAsk, responses map[string]json.RawMessage) (map[string]askdata.Answer, map[string]*generators.InvalidError) {
+	answers, invalid := map[string]askdata.Answer{}, map[string]*generators.InvalidError{}
 	for _, open := range asks {
 		response, given := responses[open.Key]
 		_, missing, err := t.AskRequest(&open.Asked, open.ID)

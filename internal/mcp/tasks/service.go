@@ -22,6 +22,7 @@ import (
 	"github.com/photon-beam/beam/internal/engine"
 	msg "github.com/photon-beam/beam/internal/mcp/message"
 	"github.com/photon-beam/beam/internal/mcp/runsource"
+	"github.com/photon-beam/beam/internal/registry"
 )
 
 // Surface is the surface that runs which are tasks are recorded with.
@@ -34,7 +35,7 @@ const answerEffectWait = 50 * time.Millisecond
 // Config configures a service.
 type Config struct {
 	Engine  *engine.Engine
-	Photons *generators.Registry
+	Photons *registry.Registry
 	// Implementation identifies the server to clients.
 	Implementation mcp.Implementation
 	// Link adds the address of a task's question to its status message, and leaves

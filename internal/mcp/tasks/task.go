@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"time"
 
-	"github.com/photon-beam/beam/ask"
+	"github.com/photon-beam/beam/internal/askdata"
 	"github.com/photon-beam/beam/internal/engine"
 	msg "github.com/photon-beam/beam/internal/mcp/message"
 	"github.com/photon-beam/beam/internal/outcome"
@@ -130,4 +130,4 @@ func RelatedMeta(id string) map[string]any {
 
 // IsAnswerableElsewhere reports whether a question that a task's client can't be asked
 // may be answered in the inbox. Only the client knows its roots.
-func IsAnswerableElsewhere(q *ask.Question) bool { return q.Kind != ask.KindRoots }
+func IsAnswerableElsewhere(q *askdata.Question) bool { return q.Kind != askdata.KindRoots }

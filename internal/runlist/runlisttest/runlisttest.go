@@ -13,6 +13,7 @@ import (
 
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/askdata"
 	"github.com/photon-beam/beam/internal/audience"
 	"github.com/photon-beam/beam/internal/runlist"
 	"github.com/photon-beam/beam/internal/runlog"
@@ -25,11 +26,11 @@ func RandomEntry(r *rand.Rand, after uint64) runlog.Entry {
 	back := max(after, 4) - uint64(r.IntN(4))
 	who := []string{"ada", "bob", "user:eve", "o\x00wner", "\x01"}
 	by := generators.Caller{ID: who[r.IntN(len(who))], Name: "n", Roles: []string{"ops"}}
-	audiences := [][]ask.Who{nil, nil, {ask.Role("ops")}, {ask.User("eve"), ask.Role("ops"), ask.User("eve")}}
+	audiences := [][]askdata.Who{nil, nil, {{Role: "ops"}}, {{User: "eve"}, {Role: "ops"}, {User: "eve"}}}
 	statuses := []runlog.FinishStatus{runlog.Completed, runlog.Failed, runlog.Stopped, runlog.Interrupted, runlog.Unanswered}
 	at := time.Now().Add(time.Duration(r.IntN(1000)-500) * time.Minute)
 	if after == 0 && r.IntN(20) > 0 {
-		s := runlog.Started{Photon: "p", Title: "T", Durable: r.IntN(2) == 0, Surface: "test", Args: json.RawMessage(`{"a":1}`), RetainFor: ask.Millis(r.IntN(2)) * ask.Millis(time.Minute)}
+		s := runlog.Started{Photon: "p", Title: "T", Durable: r.IntN(2) == 0, Surface: "test", Args: json.RawMessage(`{"a":1}`), RetainFor: askdata.Millis(r.IntN(2)) * askdata.Millis(time.Minute)}
 		s.SetStartedBy(by)
 		if r.IntN(3) == 0 {
 			s.Exclusive, s.IdempotencyKey = "k\x00ey", fmt.Sprint("key ", r.Uint64())
@@ -42,8 +43,8 @@ func RandomEntry(r *rand.Rand, after uint64) runlog.Entry {
 	case 1:
 		return runlog.NewEntry(runlog.KindClaimed, runlog.Claimed{Epoch: int(after), Program: "00c0ffee"})
 	case 2, 3, 4:
-		q := &ask.Question{Kind: ask.KindText, Message: "?", From: audiences[r.IntN(len(audiences))], NotCaller: r.IntN(4) == 0}
-		a := runlog.Asked{Key: "k", Question: q, TimeSpent: ask.Millis(time.Second)}
+		q := &askdata.Question{Kind: askdata.KindText, Message: "?", From: audiences[r.IntN(len(audiences))], NotCaller: r.IntN(4) == 0}
+		a := runlog.Asked{Key: "k", Question: q, TimeSpent: askdata.Millis(time.Second)}
 		if r.IntN(2) == 0 {
 			a.Deadline = at
 		}

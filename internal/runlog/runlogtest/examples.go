@@ -6,6 +6,9 @@ import (
 
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/askdata"
+	"github.com/photon-beam/beam/internal/asking"
+	"github.com/photon-beam/beam/internal/driver"
 	"github.com/photon-beam/beam/internal/runlog"
 )
 
@@ -19,9 +22,9 @@ type Example struct {
 // all that reads logs.
 func Examples() []Example {
 	ada := generators.Caller{ID: "ada", Name: "Ada", Roles: []string{"approver"}}
-	from := ask.Fields{{Name: "name", Type: "string", Title: "Name", Required: true}}
-	question := &ask.Question{Kind: ask.KindText, Message: "Who?", Fields: from}
-	sample := &ask.Question{Kind: ask.KindSample, Message: "Summarize", Sample: &ask.SampleRequest{MaxTokens: 10}}
+	from := askdata.Fields{{Name: "name", Type: "string", Title: "Name", Required: true}}
+	question := &askdata.Question{Kind: askdata.KindText, Message: "Who?", Fields: from}
+	sample := &askdata.Question{Kind: askdata.KindSample, Message: "Summarize", Sample: asking.NewSample(&ask.SampleRequest{MaxTokens: 10})}
 	started := func(s runlog.Started) runlog.Entry {
 		s.Photon, s.Title, s.Surface, s.Args = "greet", "Greet", "browser", json.RawMessage(`{"times":1}`)
 		s.SetStartedBy(generators.Caller{ID: "user:bob", Name: "Bob"})
@@ -30,15 +33,15 @@ func Examples() []Example {
 	claimed := func(epoch int) runlog.Entry {
 		return runlog.NewEntry(runlog.KindClaimed, runlog.Claimed{Epoch: epoch, Program: "00c0ffee00c0ffee", Goroutines: true})
 	}
-	asked := func(key string, q *ask.Question) runlog.Entry {
-		return runlog.NewEntry(runlog.KindAsked, runlog.Asked{Key: key, Question: q, Deadline: exampleTime.Add(time.Hour), TimeSpent: ask.Millis(time.Second)})
+	asked := func(key string, q *askdata.Question) runlog.Entry {
+		return runlog.NewEntry(runlog.KindAsked, runlog.Asked{Key: key, Question: q, Deadline: exampleTime.Add(time.Hour), TimeSpent: askdata.Millis(time.Second)})
 	}
-	answered := runlog.Answered{AskSeq: 4, Answer: ask.Answer{Action: ask.Accept, Content: json.RawMessage(`{"name":"Eve"}`)}, Surface: "browser", Caller: &ada, Shown: "00"}
-	completed := runlog.NewEntry(runlog.KindFinished, runlog.Finished{Status: runlog.Completed, Result: json.RawMessage(`"Hello"`), TimeSpent: ask.Millis(2 * time.Second)})
+	answered := runlog.Answered{AskSeq: 4, Answer: askdata.Answer{Action: askdata.Accept, Content: json.RawMessage(`{"name":"Eve"}`)}, Surface: "browser", Caller: &ada, Shown: "00"}
+	completed := runlog.NewEntry(runlog.KindFinished, runlog.Finished{Status: runlog.Completed, Result: json.RawMessage(`"Hello"`), TimeSpent: askdata.Millis(2 * time.Second)})
 	return numberExamples([]Example{
 		{"completed", append([]runlog.Entry{started(runlog.Started{}), claimed(1)}, append(eventExamples(), completed)...)},
 		{"answered", []runlog.Entry{
-			started(runlog.Started{Durable: true, IdempotencyKey: "again", RetainFor: ask.Millis(time.Hour)}), claimed(1),
+			started(runlog.Started{Durable: true, IdempotencyKey: "again", RetainFor: askdata.Millis(time.Hour)}), claimed(1),
 			runlog.NewEntry("status", &generators.StatusEvent{Level: generators.Info, Text: "Asking"}), asked("who", question),
 			runlog.NewEntry(runlog.KindAdopted, runlog.Adopted{By: ada}), runlog.NewEntry(runlog.KindAnswered, answered), completed,
 		}},
@@ -60,7 +63,7 @@ func Examples() []Example {
 		{"a step is repeated, then it sleeps", []runlog.Entry{
 			started(runlog.Started{Durable: true}), claimed(1), stepEvent("one"), claimed(2),
 			runlog.NewEntry(runlog.KindRepeated, runlog.Repeated{Key: "copy", Superseded: [][2]uint64{{3, 3}}}), stepEvent("two"),
-			runlog.NewEntry(runlog.KindStepped, runlog.Stepped{Key: "copy", Value: json.RawMessage(`3`), TimeSpent: ask.Millis(time.Second)}),
+			runlog.NewEntry(runlog.KindStepped, runlog.Stepped{Key: "copy", Value: json.RawMessage(`3`), TimeSpent: askdata.Millis(time.Second)}),
 			runlog.NewEntry(runlog.KindSleeping, runlog.Sleeping{Key: "night", Until: exampleTime.Add(time.Hour)}),
 			runlog.NewEntry(runlog.KindWoken, runlog.Woken{SleepSeq: 8}), completed,
 		}},
@@ -103,7 +106,7 @@ func eventExamples() []runlog.Entry {
 		&generators.ToastEvent{Level: generators.Success, Text: "Saved"},
 		&generators.Artifact{Title: "Note", MediaType: "text/plain", Body: []byte("text")},
 	} {
-		kind, data, err := generators.Encode(e)
+		kind, data, err := driver.Encode(e)
 		if err != nil {
 			panic(err) // our own events
 		}

@@ -3,7 +3,7 @@ package runlogtest
 import (
 	"testing"
 
-	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/driver"
 	"github.com/photon-beam/beam/internal/runlog"
 )
 
@@ -17,7 +17,7 @@ func TestExamplesHaveEveryKind(t *testing.T) {
 		}
 	}
 	wanted := runlog.EntryKinds()
-	for _, kind := range generators.Kinds() {
+	for _, kind := range driver.Kinds() {
 		if kind != "result" { // a log records it as the run's end
 			wanted = append(wanted, runlog.Kind(kind))
 		}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/askdata"
 )
 
 // Nothing but code and the text of events is wider than the terminal.
@@ -59,7 +60,7 @@ func TestSampleIsShownWhole(t *testing.T) {
 		Tools: []json.RawMessage{[]byte(`{"name":"look","inputSchema":{"type":"object"}}`)}, ToolChoice: &ask.ToolChoice{Mode: "required"},
 		Messages: []ask.SampleMessage{
 			ask.FromUser(ask.TextBlock("What is\u200b this?"), ask.ImageBlock(make([]byte, 2000), "image/png")),
-			ask.FromAssistant(ask.SampleBlock{Type: ask.BlockToolUse, Name: "look", ID: "1", Input: json.RawMessage(`{"at":"it"}`)}),
+			ask.FromAssistant(ask.SampleBlock{Type: askdata.BlockToolUse, Name: "look", ID: "1", Input: json.RawMessage(`{"at":"it"}`)}),
 		},
 	}
 	r := &Renderer{Width: 60}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/photon-beam/beam/ask"
+	"github.com/photon-beam/beam/internal/askdata"
 	"github.com/photon-beam/beam/internal/cleantext"
 	"github.com/photon-beam/beam/internal/humanize"
 	"github.com/photon-beam/beam/internal/llm"
@@ -57,15 +58,15 @@ func (r *Renderer) Sample(s *ask.SampleRequest) string {
 // sampleBlock returns a block of a message as text.
 func (r *Renderer) sampleBlock(b *ask.SampleBlock) string {
 	switch b.Type {
-	case ask.BlockText:
+	case askdata.BlockText:
 		return b.Text
-	case ask.BlockImage, ask.BlockAudio:
+	case askdata.BlockImage, askdata.BlockAudio:
 		r.Truncated = true
-		what := map[string]string{ask.BlockImage: "picture", ask.BlockAudio: "sound"}[b.Type]
+		what := map[string]string{askdata.BlockImage: "picture", askdata.BlockAudio: "sound"}[b.Type]
 		return fmt.Sprintf("[a %s, %s, %s: see the page of the question]", what, b.MIMEType, humanize.Bytes(int64(len(b.Data))))
-	case ask.BlockToolUse:
+	case askdata.BlockToolUse:
 		return fmt.Sprintf("[uses the tool %s] %s", b.Name, b.Input)
-	case ask.BlockToolResult:
+	case askdata.BlockToolResult:
 		return fmt.Sprintf("[result of the tool call %s] %s", b.ToolUseID, b.Content)
 	}
 	r.Truncated = true

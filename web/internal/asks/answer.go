@@ -4,8 +4,8 @@ import (
 	"net/http"
 	"strings"
 
-	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/askdata"
 	"github.com/photon-beam/beam/internal/engine"
 	"github.com/photon-beam/beam/internal/form"
 	"github.com/photon-beam/beam/web/internal/request"
@@ -47,8 +47,8 @@ func (h *Answers) answerForm(w http.ResponseWriter, r *http.Request, caller gene
 	if err != nil {
 		return h.renderUnanswerable(w, r, caller, id, err)
 	}
-	a := ask.Answer{Action: ask.Action(r.URL.Query().Get("action"))}
-	if a.Action == ask.Accept {
+	a := askdata.Answer{Action: askdata.Action(r.URL.Query().Get("action"))}
+	if a.Action == askdata.Accept {
 		if a, err = h.readFormAnswer(w, r, caller, open); err != nil {
 			h.discardUploads(open, a)
 			return h.renderInvalidForm(w, r, caller, open, err)
@@ -70,9 +70,9 @@ func (h *Answers) answerForm(w http.ResponseWriter, r *http.Request, caller gene
 }
 
 // readFormAnswer reads the answer from a form.
-func (h *Answers) readFormAnswer(w http.ResponseWriter, r *http.Request, caller generators.Caller, open engine.OpenAsk) (ask.Answer, error) {
-	a := ask.Answer{Action: ask.Accept}
-	if open.Question.Kind == ask.KindFile {
+func (h *Answers) readFormAnswer(w http.ResponseWriter, r *http.Request, caller generators.Caller, open engine.OpenAsk) (askdata.Answer, error) {
+	a := askdata.Answer{Action: askdata.Accept}
+	if open.Question.Kind == askdata.KindFile {
 		return h.storeUploads(w, r, caller, open)
 	}
 	if err := request.ParseAnyForm(w, r); err != nil {

@@ -9,6 +9,8 @@ import (
 
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/askdata"
+	"github.com/photon-beam/beam/internal/driver"
 	"github.com/photon-beam/beam/internal/sampling"
 	"github.com/photon-beam/beam/web/internal/ui"
 )
@@ -96,7 +98,7 @@ func decodeParameters(form url.Values, version *ask.SampleRequest, d *sampling.D
 }
 
 func invalidField(field, message string) error {
-	return &generators.InvalidError{Fields: []generators.FieldError{generators.At(field, message)}}
+	return &generators.InvalidError{Fields: []generators.FieldError{driver.At(field, message)}}
 }
 
 // readWhole reads a whole number above 0, if the form has it.
@@ -147,10 +149,10 @@ func editBlocks(form url.Values, message int, blocks []ask.SampleBlock) (kept []
 		name := ui.BlockField(message, n)
 		text := lineFeeds(form.Get(name))
 		switch {
-		case !form.Has(name), b.Type == ask.BlockText && text == lineFeeds(b.Text):
+		case !form.Has(name), b.Type == askdata.BlockText && text == lineFeeds(b.Text):
 			kept = append(kept, b)
 			continue
-		case b.Type == ask.BlockText && strings.TrimSpace(text) != "":
+		case b.Type == askdata.BlockText && strings.TrimSpace(text) != "":
 			kept = append(kept, ask.TextBlock(text))
 		}
 		edited = true

@@ -6,8 +6,8 @@ import (
 	"errors"
 	"net/http"
 
-	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/askdata"
 	"github.com/photon-beam/beam/internal/engine"
 	"github.com/photon-beam/beam/internal/form"
 	"github.com/photon-beam/beam/internal/mcp/message"
@@ -29,7 +29,7 @@ type rpcResponse struct {
 
 // elicitResult is MCP's ElicitResult.
 type elicitResult struct {
-	Action  ask.Action      `json:"action"`
+	Action  askdata.Action  `json:"action"`
 	Content json.RawMessage `json:"content"`
 }
 
@@ -62,21 +62,21 @@ func decodeResponse(body []byte) (rpcResponse, error) {
 // toAnswer converts a response to an answer. A JSON-RPC error cancels the question, but
 // the one that says that a person rejected a request to a model declines it.
 // Results of sampling and roots requests have no action and accept the question.
-func (m rpcResponse) toAnswer(kind ask.Kind) (ask.Answer, error) {
-	if m.Result == nil && kind == ask.KindSample && m.errorCode() == message.CodeUserRejected {
-		return ask.Answer{Action: ask.Decline}, nil
+func (m rpcResponse) toAnswer(kind askdata.Kind) (askdata.Answer, error) {
+	if m.Result == nil && kind == askdata.KindSample && m.errorCode() == message.CodeUserRejected {
+		return askdata.Answer{Action: askdata.Decline}, nil
 	}
 	if m.Result == nil {
-		return ask.Answer{Action: ask.Cancel}, nil
+		return askdata.Answer{Action: askdata.Cancel}, nil
 	}
 	var e elicitResult
 	if err := json.Unmarshal(m.Result, &e); err != nil {
-		return ask.Answer{}, problem.Errorf(http.StatusBadRequest, "the result must be an object as MCP defines it")
+		return askdata.Answer{}, problem.Errorf(http.StatusBadRequest, "the result must be an object as MCP defines it")
 	}
-	if e.Action == "" && (kind == ask.KindSample || kind == ask.KindRoots) {
-		return ask.Answer{Action: ask.Accept, Content: m.Result}, nil
+	if e.Action == "" && (kind == askdata.KindSample || kind == askdata.KindRoots) {
+		return askdata.Answer{Action: askdata.Accept, Content: m.Result}, nil
 	}
-	return ask.Answer{Action: e.Action, Content: e.Content}, nil
+	return askdata.Answer{Action: e.Action, Content: e.Content}, nil
 }
 
 // errorCode returns the code of the response's error; 0 if it has none.
@@ -118,16 +118,16 @@ func (h *Answers) recordAnswer(r *http.Request, caller generators.Caller, id str
 	if err != nil {
 		return err
 	}
-	if request.IsTerminal(r) && (a.Action != ask.Accept || kind != ask.KindFile) { // it has shown the question itself, as a page does
+	if request.IsTerminal(r) && (a.Action != askdata.Accept || kind != askdata.KindFile) { // it has shown the question itself, as a page does
 		return h.Engine.AnswerShown(r.Context(), caller, id, a, request.TerminalSurface, request.RenderedInTerminal(r))
 	}
-	if a.Action == ask.Accept && (open.Question.UntilDone || len(a.Content) == 0 && message.NeedsPage(open.Question)) {
+	if a.Action == askdata.Accept && (open.Question.UntilDone || len(a.Content) == 0 && message.NeedsPage(open.Question)) {
 		return nil
 	}
-	if a.Action == ask.Accept && kind == ask.KindFile {
+	if a.Action == askdata.Accept && kind == askdata.KindFile {
 		return problem.Errorf(http.StatusUnprocessableEntity, "Upload the file as multipart/form-data to %s, in the part %q.", h.Links.AnswerAsk(id, "accept"), "file")
 	}
-	if a.Action == ask.Accept {
+	if a.Action == askdata.Accept {
 		if err := h.convertConfirmation(open, &a); err != nil {
 			return err
 		}
@@ -138,8 +138,8 @@ func (h *Answers) recordAnswer(r *http.Request, caller generators.Caller, id str
 // convertConfirmation converts the content of a confirmation, which is a choice in a
 // stream's messages. One that those messages only ask to open the page for must be
 // answered there.
-func (h *Answers) convertConfirmation(open engine.OpenAsk, a *ask.Answer) (err error) {
-	if open.Question.Kind == ask.KindConfirm && message.NeedsPage(open.Question) {
+func (h *Answers) convertConfirmation(open engine.OpenAsk, a *askdata.Answer) (err error) {
+	if open.Question.Kind == askdata.KindConfirm && message.NeedsPage(open.Question) {
 		return problem.Errorf(http.StatusUnprocessableEntity, "This question confirms what can't be undone, and shows more than a message can. Answer it at %s.", h.Links.Ask(open.ID))
 	}
 	a.Content, err = form.ConfirmContent(open.Question, a.Content)

@@ -3,7 +3,7 @@ package asks
 import (
 	"testing"
 
-	"github.com/photon-beam/beam/ask"
+	"github.com/photon-beam/beam/internal/askdata"
 )
 
 // FuzzDecodeResponse checks that a body is either rejected or a response to one question
@@ -28,8 +28,8 @@ func FuzzDecodeResponse(f *testing.F) {
 		if m.ID == nil || *m.ID == "" {
 			t.Error("accepted without an id")
 		}
-		a, err := m.toAnswer(ask.KindText)
-		if m.Result == nil && (err != nil || a.Action != ask.Cancel) {
+		a, err := m.toAnswer(askdata.KindText)
+		if m.Result == nil && (err != nil || a.Action != askdata.Cancel) {
 			t.Error("an error that does not cancel")
 		}
 	})

@@ -9,6 +9,7 @@ import (
 	"strconv"
 
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/asking"
 	"github.com/photon-beam/beam/internal/engine"
 	"github.com/photon-beam/beam/internal/sampling"
 	"github.com/photon-beam/beam/web/internal/problem"
@@ -90,7 +91,7 @@ func (h *Sampling) readDecision(w http.ResponseWriter, r *http.Request, caller g
 		if err != nil {
 			return d, "", err
 		}
-		d, err := decodeDecision(r.URL.Query().Get("action"), r.PostForm, state.Request(open.Question.Sample))
+		d, err := decodeDecision(r.URL.Query().Get("action"), r.PostForm, state.Request(asking.SampleOf(open.Question)))
 		return d, "browser", err
 	}
 	return d, "", request.UnsupportedMediaType(r, request.JSONType+", "+request.FormType+" or "+request.MultipartType)

@@ -6,8 +6,8 @@ import (
 	"mime/multipart"
 	"net/http"
 
-	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/askdata"
 	"github.com/photon-beam/beam/internal/engine"
 	"github.com/photon-beam/beam/web/internal/request"
 )
@@ -17,8 +17,8 @@ const multipartOverhead = 1 << 20
 
 // storeUploads streams a form's files to the run's store. The answer returned contains
 // the stored files even if there is an error.
-func (h *Answers) storeUploads(w http.ResponseWriter, r *http.Request, caller generators.Caller, open engine.OpenAsk) (ask.Answer, error) {
-	a := ask.Answer{Action: ask.Accept, Files: []ask.FileRef{}}
+func (h *Answers) storeUploads(w http.ResponseWriter, r *http.Request, caller generators.Caller, open engine.OpenAsk) (askdata.Answer, error) {
+	a := askdata.Answer{Action: askdata.Accept, Files: []askdata.FileRef{}}
 	if request.MediaType(r) != request.MultipartType {
 		return a, request.UnsupportedMediaType(r, request.MultipartType)
 	}
@@ -60,8 +60,8 @@ func drainBody(w http.ResponseWriter, r *http.Request) {
 	_, _ = io.Copy(io.Discard, request.NewUploadReader(w, r.Body)) // its error was reported already
 }
 
-func (h *Answers) storeUpload(w http.ResponseWriter, r *http.Request, caller generators.Caller, open engine.OpenAsk, part *multipart.Part) (ask.FileRef, error) {
-	ref := ask.FileRef{Name: part.FileName(), MediaType: part.Header.Get("Content-Type")}
+func (h *Answers) storeUpload(w http.ResponseWriter, r *http.Request, caller generators.Caller, open engine.OpenAsk, part *multipart.Part) (askdata.FileRef, error) {
+	ref := askdata.FileRef{Name: part.FileName(), MediaType: part.Header.Get("Content-Type")}
 	if ref.MediaType == "" {
 		ref.MediaType = "application/octet-stream"
 	}
@@ -75,7 +75,7 @@ func (h *Answers) storeUpload(w http.ResponseWriter, r *http.Request, caller gen
 }
 
 // discardUploads removes the uploads of a rejected answer.
-func (h *Answers) discardUploads(open engine.OpenAsk, a ask.Answer) {
+func (h *Answers) discardUploads(open engine.OpenAsk, a askdata.Answer) {
 	for _, f := range a.Files {
 		h.Engine.DiscardUpload(open.Run, f.Digest, f.Size)
 	}

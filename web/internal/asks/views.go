@@ -5,8 +5,9 @@ import (
 	"log/slog"
 	"net/http"
 
-	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/askdata"
+	"github.com/photon-beam/beam/internal/asking"
 	"github.com/photon-beam/beam/internal/engine"
 	"github.com/photon-beam/beam/internal/links"
 	"github.com/photon-beam/beam/internal/sampling"
@@ -32,7 +33,7 @@ type Views struct {
 
 // isForModel reports whether a question can be sent to a configured model.
 func (v *Views) isForModel(open engine.OpenAsk) bool {
-	return v.Sampling != nil && open.Question != nil && open.Question.Kind == ask.KindSample
+	return v.Sampling != nil && open.Question != nil && open.Question.Kind == askdata.KindSample
 }
 
 // onRunPage returns the address of a question on its run's page.
@@ -130,5 +131,5 @@ func (v *Views) describe(r *http.Request, caller generators.Caller, open engine.
 	return struct {
 		engine.OpenAsk
 		Sampling any `json:"sampling"`
-	}{open, v.Sampling.Describe(open.Question.Sample, state)}
+	}{open, v.Sampling.Describe(asking.SampleOf(open.Question), state)}
 }

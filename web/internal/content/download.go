@@ -10,8 +10,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/askdata"
 	"github.com/photon-beam/beam/web/internal/response"
 )
 
@@ -74,7 +74,7 @@ func downloadName(a *generators.Artifact) string {
 			return '-'
 		}
 		return r
-	}, ask.CleanName(a.Title))
+	}, askdata.CleanName(a.Title))
 	if name = strings.Trim(name, ". -"); name == "" {
 		name = "artifact"
 	}

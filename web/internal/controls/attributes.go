@@ -11,7 +11,7 @@ import (
 
 	"github.com/a-h/templ"
 
-	"github.com/photon-beam/beam/ask"
+	"github.com/photon-beam/beam/internal/askdata"
 	"github.com/photon-beam/beam/internal/form"
 	"github.com/photon-beam/beam/web/internal/medium"
 )
@@ -101,7 +101,7 @@ func Capitalize(s string) string {
 // Datastar calls (DOM clobbering): an input named "closest" makes form.closest that
 // input. Names come from photons and must be posted as they are, so a form with such a
 // field is shown on a page without script, where it works like any other.
-func HasShadowingField(fields ask.Fields) bool {
+func HasShadowingField(fields askdata.Fields) bool {
 	for i := range fields {
 		if datastarFormProperties[fields[i].Name] {
 			return true

@@ -13,8 +13,8 @@ import (
 
 	"github.com/a-h/templ"
 
-	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/askdata"
 	"github.com/photon-beam/beam/internal/form"
 )
 
@@ -78,13 +78,13 @@ func widgetOf(f *form.Part) string {
 		return checkbox
 	case f.Type == "number" || f.Type == "integer":
 		return "number"
-	case f.Type == "" || f.Format == ask.FormatLong:
+	case f.Type == "" || f.Format == askdata.FormatLong:
 		return textarea
 	}
 	switch f.Format {
-	case ask.FormatSecret:
+	case askdata.FormatSecret:
 		return "password"
-	case "date", "email", ask.FormatTime:
+	case "date", "email", askdata.FormatTime:
 		return f.Format
 	case "date-time":
 		return "datetime-local"
@@ -178,7 +178,7 @@ type Text struct{ Label, Text string }
 
 // Entered returns the texts that somebody entered in a question's form, without
 // secrets. What is chosen is chosen again as easily.
-func Entered(q *ask.Question, entered url.Values) (texts []Text) {
+func Entered(q *askdata.Question, entered url.Values) (texts []Text) {
 	if q == nil || len(entered) == 0 {
 		return nil
 	}

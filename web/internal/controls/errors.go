@@ -6,8 +6,9 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/askdata"
+	"github.com/photon-beam/beam/internal/driver"
 	"github.com/photon-beam/beam/internal/form"
 	"github.com/photon-beam/beam/internal/humanize"
 	"github.com/photon-beam/beam/internal/rule"
@@ -49,7 +50,7 @@ func (c *Control) problem(e generators.FieldError) fieldProblem {
 		if below, ok := strings.CutPrefix(e.Path, c.Pointer+"/"); ok {
 			label += ", " + below + ","
 		}
-		return fieldProblem{strings.TrimSuffix(e.Sentence(label), "."), false}
+		return fieldProblem{strings.TrimSuffix(driver.Sentence(e, label), "."), false}
 	case c.widget == checkboxes && c.MinItems+c.MaxItems > 0:
 		return fieldProblem{"Choose " + c.countedNoun(), true}
 	case c.widget == checkboxes, c.widget == radios, c.widget == selectWidget:
@@ -70,7 +71,7 @@ func (c *Control) problem(e generators.FieldError) fieldProblem {
 	if c.LabelledBy != "" {
 		label = answerLabel
 	}
-	return fieldProblem{strings.TrimSuffix(e.Sentence(label), "."), e.Rule == rule.Pattern && c.PatternHint != ""}
+	return fieldProblem{strings.TrimSuffix(driver.Sentence(e, label), "."), e.Rule == rule.Pattern && c.PatternHint != ""}
 }
 
 // example returns the noun for the values that an error asks for, and one of them: from
@@ -119,7 +120,7 @@ func (c *Control) numberNoun(e generators.FieldError) string {
 
 // nounOfFormat returns what to enter in a format, whose noun is "an email address".
 func (c *Control) nounOfFormat(noun string) string {
-	if label := c.noun(); c.LabelledBy == "" && !strings.Contains(label, "“") && c.Format != ask.FormatTime {
+	if label := c.noun(); c.LabelledBy == "" && !strings.Contains(label, "“") && c.Format != askdata.FormatTime {
 		return label
 	}
 	return noun
@@ -236,5 +237,5 @@ func FileSentence(e generators.FieldError) string {
 	if e.Rule == rule.Required {
 		return "Choose a file"
 	}
-	return strings.TrimSuffix(e.Sentence(answerLabel), ".")
+	return strings.TrimSuffix(driver.Sentence(e, answerLabel), ".")
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/a-h/templ"
 
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/driver"
 	"github.com/photon-beam/beam/internal/form"
 )
 
@@ -143,7 +144,7 @@ func everyError(list []*Control) []*Control {
 func Sentences(errs []generators.FieldError) []string {
 	var other []string
 	for _, e := range errs {
-		other = append(other, e.Sentence(e.Field()))
+		other = append(other, driver.Sentence(e, driver.FieldOf(e)))
 	}
 	return other
 }

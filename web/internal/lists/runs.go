@@ -7,6 +7,7 @@ import (
 
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/engine"
+	"github.com/photon-beam/beam/internal/registry"
 	"github.com/photon-beam/beam/internal/runlog"
 	"github.com/photon-beam/beam/web/internal/ui"
 )
@@ -20,12 +21,12 @@ const (
 // Runs lists the runs of callers. It is safe for concurrent use.
 type Runs struct {
 	engine  *engine.Engine
-	photons *generators.Registry
+	photons *registry.Registry
 	inputs  *inputSummaries
 }
 
 // NewRuns returns the lists of an engine's runs.
-func NewRuns(e *engine.Engine, photons *generators.Registry) *Runs {
+func NewRuns(e *engine.Engine, photons *registry.Registry) *Runs {
 	return &Runs{engine: e, photons: photons, inputs: newInputSummaries()}
 }
 

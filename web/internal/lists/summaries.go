@@ -5,8 +5,8 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/askdata"
 	"github.com/photon-beam/beam/internal/engine"
 	"github.com/photon-beam/beam/internal/form"
 	"github.com/photon-beam/beam/internal/runlog"
@@ -66,7 +66,7 @@ func summarizeFirstAnswer(id string, entries []runlog.Entry) string {
 		for _, a := range run.AnsweredAsks() {
 			var values []string
 			for _, v := range a.Values {
-				if a.Question.Kind == ask.KindFile {
+				if a.Question.Kind == askdata.KindFile {
 					v.Text = v.Label // the file's name
 				}
 				values = append(values, strings.Join(strings.Fields(v.Text), " "))
@@ -92,7 +92,7 @@ func SummarizeArguments(p *generators.Photon, raw json.RawMessage) string {
 	var values []string
 	for _, part := range form.ForPhoton(p).Fill(raw).Parts {
 		value, ok := args[part.Name]
-		if !ok || part.Format == ask.FormatSecret {
+		if !ok || part.Format == askdata.FormatSecret {
 			continue
 		}
 		if text := summarizeArgument(&part.Field, value); text != "" {
@@ -109,7 +109,7 @@ func shorten(summary string) string {
 	return summary
 }
 
-func summarizeArgument(f *ask.Field, value json.RawMessage) string {
+func summarizeArgument(f *askdata.Field, value json.RawMessage) string {
 	var text string
 	var list []string
 	switch {

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/driver"
 	"github.com/photon-beam/beam/internal/form"
 	"github.com/photon-beam/beam/web/internal/problem"
 	"github.com/photon-beam/beam/web/internal/request"
@@ -44,7 +45,7 @@ func readPhotonForm(p *generators.Photon, posted url.Values, fromJSON bool) (ui.
 	}
 	page.JSON = strings.ReplaceAll(posted.Get(jsonField), "\r\n", "\n")
 	if message := form.SyntaxError(page.JSON); message != "" {
-		page.JSONError = generators.FieldError{Message: message}.Sentence("The text")
+		page.JSONError = driver.Sentence(generators.FieldError{Message: message}, "The text")
 		page.Form = f.Read(posted, form.TimeZone(posted))
 		return page, nil, invalidUnless([]generators.FieldError{{Message: message}})
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/photon-beam/beam/internal/budget"
 	"github.com/photon-beam/beam/internal/callers"
 	"github.com/photon-beam/beam/internal/diskspace"
+	"github.com/photon-beam/beam/internal/driver"
 	"github.com/photon-beam/beam/internal/engine"
 	"github.com/photon-beam/beam/internal/humanize"
 	"github.com/photon-beam/beam/internal/runlog"
@@ -133,7 +134,7 @@ func describeInvalid(err *generators.InvalidError) string {
 	const most = 3
 	var sentences []string
 	for _, f := range err.Fields[:min(len(err.Fields), most)] {
-		sentences = append(sentences, f.Sentence(""))
+		sentences = append(sentences, driver.Sentence(f, ""))
 	}
 	if more := len(err.Fields) - most; more > 0 {
 		sentences = append(sentences, humanize.CountOf(more, "more error.", "more errors."))

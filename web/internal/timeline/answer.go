@@ -4,31 +4,31 @@ import (
 	"encoding/json"
 	"strings"
 
-	"github.com/photon-beam/beam/ask"
+	"github.com/photon-beam/beam/internal/askdata"
 	"github.com/photon-beam/beam/internal/humanize"
 )
 
 // answerViews maps every kind of question to the text of its answers. Answers to
 // any other kind are shown as JSON.
-var answerViews = map[ask.Kind]func(*ask.Question, ask.Answer) []Value{
-	ask.KindText:        fieldValues,
-	ask.KindSecret:      func(*ask.Question, ask.Answer) []Value { return nil },
-	ask.KindConfirm:     fieldValues,
-	ask.KindSelect:      fieldValues,
-	ask.KindMultiSelect: fieldValues,
-	ask.KindNumber:      fieldValues,
-	ask.KindInteger:     fieldValues,
-	ask.KindDate:        fieldValues,
-	ask.KindDateTime:    fieldValues,
-	ask.KindFile:        fileValues,
-	ask.KindForm:        fieldValues,
-	ask.KindURL:         fieldValues,
-	ask.KindSample:      func(_ *ask.Question, a ask.Answer) []Value { return samplingValues(a.Content) },
-	ask.KindRoots:       func(_ *ask.Question, a ask.Answer) []Value { return rootsValues(a.Content) },
+var answerViews = map[askdata.Kind]func(*askdata.Question, askdata.Answer) []Value{
+	askdata.KindText:        fieldValues,
+	askdata.KindSecret:      func(*askdata.Question, askdata.Answer) []Value { return nil },
+	askdata.KindConfirm:     fieldValues,
+	askdata.KindSelect:      fieldValues,
+	askdata.KindMultiSelect: fieldValues,
+	askdata.KindNumber:      fieldValues,
+	askdata.KindInteger:     fieldValues,
+	askdata.KindDate:        fieldValues,
+	askdata.KindDateTime:    fieldValues,
+	askdata.KindFile:        fileValues,
+	askdata.KindForm:        fieldValues,
+	askdata.KindURL:         fieldValues,
+	askdata.KindSample:      func(_ *askdata.Question, a askdata.Answer) []Value { return samplingValues(a.Content) },
+	askdata.KindRoots:       func(_ *askdata.Question, a askdata.Answer) []Value { return rootsValues(a.Content) },
 }
 
 // answerValues returns an answer as text.
-func answerValues(q *ask.Question, a ask.Answer) []Value {
+func answerValues(q *askdata.Question, a askdata.Answer) []Value {
 	if values, ok := answerViews[q.Kind]; ok {
 		return values(q, a)
 	}
@@ -38,7 +38,7 @@ func answerValues(q *ask.Question, a ask.Answer) []Value {
 	return []Value{{Label: string(q.Kind), Text: humanize.TruncateBytes(string(a.Content), maxValueLength, " …")}}
 }
 
-func fileValues(_ *ask.Question, a ask.Answer) []Value {
+func fileValues(_ *askdata.Question, a askdata.Answer) []Value {
 	var vs []Value
 	for _, f := range a.Files {
 		vs = append(vs, Value{Label: f.Name, Text: humanize.Bytes(f.Size)})
@@ -47,7 +47,7 @@ func fileValues(_ *ask.Question, a ask.Answer) []Value {
 }
 
 // fieldValues returns the values of a form's fields, without those of secret fields.
-func fieldValues(q *ask.Question, a ask.Answer) []Value {
+func fieldValues(q *askdata.Question, a askdata.Answer) []Value {
 	content := map[string]json.RawMessage{}
 	if json.Unmarshal(a.Content, &content) != nil {
 		return nil
@@ -55,7 +55,7 @@ func fieldValues(q *ask.Question, a ask.Answer) []Value {
 	var vs []Value
 	for i := range q.Fields {
 		f := &q.Fields[i]
-		if raw, ok := content[f.Name]; ok && f.Format != ask.FormatSecret {
+		if raw, ok := content[f.Name]; ok && f.Format != askdata.FormatSecret {
 			vs = append(vs, Value{Label: f.Label(), Text: formatValue(q, f, raw)})
 		}
 	}
@@ -65,7 +65,7 @@ func fieldValues(q *ask.Question, a ask.Answer) []Value {
 // maxValueLength limits the text of one value, in bytes.
 const maxValueLength = 2000
 
-func formatValue(q *ask.Question, f *ask.Field, raw json.RawMessage) string {
+func formatValue(q *askdata.Question, f *askdata.Field, raw json.RawMessage) string {
 	var list []string
 	var text string
 	var yes bool
@@ -83,11 +83,11 @@ func formatValue(q *ask.Question, f *ask.Field, raw json.RawMessage) string {
 	return humanize.TruncateBytes(string(raw), maxValueLength, " …")
 }
 
-func yesNo(q *ask.Question, yes bool) string {
+func yesNo(q *askdata.Question, yes bool) string {
 	switch {
-	case yes && q.Kind == ask.KindConfirm && q.Yes != "":
+	case yes && q.Kind == askdata.KindConfirm && q.Yes != "":
 		return q.Yes
-	case !yes && q.Kind == ask.KindConfirm && q.No != "":
+	case !yes && q.Kind == askdata.KindConfirm && q.No != "":
 		return q.No
 	case yes:
 		return "Yes"
@@ -95,7 +95,7 @@ func yesNo(q *ask.Question, yes bool) string {
 	return "No"
 }
 
-func choiceLabel(f *ask.Field, value string) string {
+func choiceLabel(f *askdata.Field, value string) string {
 	for _, c := range f.Choices {
 		if c.Value == value {
 			return c.Label()

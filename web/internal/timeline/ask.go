@@ -3,8 +3,8 @@ package timeline
 import (
 	"time"
 
-	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/askdata"
 	"github.com/photon-beam/beam/internal/callers"
 	"github.com/photon-beam/beam/internal/engine"
 	"github.com/photon-beam/beam/internal/runlog"
@@ -41,8 +41,8 @@ type Ask struct {
 	// ChangedBy is what people call who made the version of a request to a model that was
 	// approved last, as Person.
 	ChangedBy string
-	asked     *ask.Question // as it was asked, whatever version of a request is shown
-	reply     *Item         // the latest call
+	asked     *askdata.Question // as it was asked, whatever version of a request is shown
+	reply     *Item             // the latest call
 	// Edited means that who answered had changed the reply of a model.
 	Edited bool
 	// Values are the answer as text. They never include a secret.
@@ -56,7 +56,7 @@ type Value struct {
 }
 
 // Secret reports whether the answer must not be shown.
-func (a *Ask) Secret() bool { return a.Question.Kind == ask.KindSecret }
+func (a *Ask) Secret() bool { return a.Question.Kind == askdata.KindSecret }
 
 // applyAnswer records an answer to a question of the owner's run.
 func (a *Ask) applyAnswer(d runlog.Answered, owner generators.Caller, at time.Time) {
@@ -65,11 +65,11 @@ func (a *Ask) applyAnswer(d runlog.Answered, owner generators.Caller, at time.Ti
 		a.Person = personOf(*d.Caller, owner.ID)
 	}
 	switch d.Answer.Action {
-	case ask.Accept:
+	case askdata.Accept:
 		a.State = Answered
 		a.Values = answerValues(a.Question, d.Answer)
-		a.Edited = a.Question.Kind == ask.KindSample && isEdited(d.Answer)
-	case ask.Decline:
+		a.Edited = a.Question.Kind == askdata.KindSample && isEdited(d.Answer)
+	case askdata.Decline:
 		a.State = Declined
 	default:
 		a.State = Dismissed

@@ -3,7 +3,7 @@ package timeline
 import (
 	"slices"
 
-	"github.com/photon-beam/beam/ask"
+	"github.com/photon-beam/beam/internal/askdata"
 	"github.com/photon-beam/beam/internal/engine"
 	"github.com/photon-beam/beam/internal/runlog"
 	"github.com/photon-beam/beam/internal/sampling"
@@ -18,7 +18,7 @@ func (f *fold) Asked(e runlog.Entry, d runlog.Asked) error {
 		ID: runlog.AskID(f.ID, e.Seq), Run: f.ID, Photon: f.Photon, Title: f.Title, Since: e.Time, Asked: d,
 	}}
 	f.restrict(a)
-	if d.Question.Kind == ask.KindSample {
+	if d.Question.Kind == askdata.KindSample {
 		a.Sampling = sampling.NewState()
 	}
 	f.Open = append(f.Open, a)

@@ -3,13 +3,13 @@ package timeline
 import (
 	"testing"
 
-	"github.com/photon-beam/beam/ask"
-	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/askdata"
+	"github.com/photon-beam/beam/internal/driver"
 	"github.com/photon-beam/beam/internal/runlog"
 )
 
 func TestEveryEventKindIsFolded(t *testing.T) {
-	for _, kind := range generators.Kinds() {
+	for _, kind := range driver.Kinds() {
 		if k := runlog.Kind(kind); k.IsEvent() && events[k] == nil {
 			t.Errorf("events has no entry for the event kind %q", kind)
 		}
@@ -17,7 +17,7 @@ func TestEveryEventKindIsFolded(t *testing.T) {
 }
 
 func TestEveryAskKindHasAnAnswerView(t *testing.T) {
-	for _, kind := range ask.Kinds() {
+	for _, kind := range askdata.Kinds() {
 		if answerViews[kind] == nil {
 			t.Errorf("answerViews has no entry for the ask kind %q", kind)
 		}
@@ -37,8 +37,8 @@ func TestUnknownEntryIsShownAsJSON(t *testing.T) {
 
 func TestAnswerOfUnknownKindIsShownAsJSON(t *testing.T) {
 	w := newLogWriter()
-	seq := w.ask(&ask.Question{Kind: "hologram"})
-	c := w.answer(seq, ask.Answer{Action: ask.Accept, Content: []byte(`{"a":1}`)})
+	seq := w.ask(&askdata.Question{Kind: "hologram"})
+	c := w.answer(seq, askdata.Answer{Action: askdata.Accept, Content: []byte(`{"a":1}`)})
 	if v := c.Item.Ask.Values; len(v) != 1 || v[0].Label != "hologram" || v[0].Text != `{"a":1}` {
 		t.Errorf("the answer's values are %v", v)
 	}

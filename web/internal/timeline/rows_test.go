@@ -9,8 +9,9 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/askdata"
+	"github.com/photon-beam/beam/internal/driver"
 	"github.com/photon-beam/beam/internal/engine"
 	"github.com/photon-beam/beam/internal/runlog"
 )
@@ -151,7 +152,7 @@ func TestLargeData(t *testing.T) {
 
 func TestFileSizes(t *testing.T) {
 	for n, want := range map[int64]string{0: "0 bytes", 1: "1 byte", 999: "999 bytes", 1000: "1.0 kB", 9960: "10 kB", 999_499: "999 kB", 999_600: "1.0 MB", 104857600: "105 MB", 5e15: "5.0 PB"} {
-		if got := fileValues(nil, ask.Answer{Files: []ask.FileRef{{Size: n}}})[0].Text; got != want {
+		if got := fileValues(nil, askdata.Answer{Files: []askdata.FileRef{{Size: n}}})[0].Text; got != want {
 			t.Errorf("a file of %d bytes has the size %q, want %q", n, got, want)
 		}
 	}
@@ -182,7 +183,7 @@ func BenchmarkFold100k(b *testing.B) {
 		if i%2 == 1 {
 			e = generators.Progress(float64(i), float64(len(entries)), "")
 		}
-		kind, data, _ := generators.Encode(e)
+		kind, data, _ := driver.Encode(e)
 		entries[i] = runlog.Entry{Seq: uint64(i + 1), Time: startTime, Kind: runlog.Kind(kind), Data: data}
 	}
 	b.ReportAllocs()

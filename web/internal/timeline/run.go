@@ -8,8 +8,8 @@ import (
 	"encoding/json"
 	"time"
 
-	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/askdata"
 	"github.com/photon-beam/beam/internal/audience"
 	"github.com/photon-beam/beam/internal/callers"
 	"github.com/photon-beam/beam/internal/engine"
@@ -145,4 +145,4 @@ func (r *Run) tenthsSinceStart(t time.Time) int64 {
 	return int64(t.Sub(r.Started).Round(100*time.Millisecond) / (100 * time.Millisecond))
 }
 
-func (r *Run) recordSpent(d ask.Millis) { r.Spent = max(r.Spent, time.Duration(d)) }
+func (r *Run) recordSpent(d askdata.Millis) { r.Spent = max(r.Spent, time.Duration(d)) }

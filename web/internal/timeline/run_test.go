@@ -7,8 +7,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/askdata"
+	"github.com/photon-beam/beam/internal/driver"
 	"github.com/photon-beam/beam/internal/engine"
 	"github.com/photon-beam/beam/internal/runlog"
 )
@@ -34,31 +35,31 @@ func (w *logWriter) add(e runlog.Entry) Change {
 }
 
 func (w *logWriter) event(e generators.Event) Change {
-	kind, data, err := generators.Encode(e)
+	kind, data, err := driver.Encode(e)
 	if err != nil {
 		panic(err)
 	}
 	return w.add(runlog.Entry{Kind: runlog.Kind(kind), Data: data})
 }
 
-func (w *logWriter) ask(q *ask.Question) uint64 {
+func (w *logWriter) ask(q *askdata.Question) uint64 {
 	w.add(runlog.NewEntry(runlog.KindAsked, runlog.Asked{Key: "k", Question: q}))
 	return w.last
 }
 
-func (w *logWriter) answer(seq uint64, a ask.Answer) Change {
+func (w *logWriter) answer(seq uint64, a askdata.Answer) Change {
 	return w.add(runlog.NewEntry(runlog.KindAnswered, runlog.Answered{AskSeq: seq, Answer: a, Surface: "terminal"}))
 }
 
-func textQuestion(key string) *ask.Question {
-	return &ask.Question{Kind: ask.KindText, Message: "?", Fields: ask.Fields{{Name: key, Type: "string"}}}
+func textQuestion(key string) *askdata.Question {
+	return &askdata.Question{Kind: askdata.KindText, Message: "?", Fields: askdata.Fields{{Name: key, Type: "string"}}}
 }
 
 // When a step begins again, what it has shown is removed, and nothing else.
 func TestRepeatedStep(t *testing.T) {
 	w := newLogWriter()
 	inStep := func(e generators.Event, step string) {
-		kind, data, _ := generators.Encode(e)
+		kind, data, _ := driver.Encode(e)
 		w.add(runlog.Entry{Kind: runlog.Kind(kind), Data: data, Step: step})
 	}
 	inStep(generators.Chunk("before "), "")
@@ -93,7 +94,7 @@ func TestSleep(t *testing.T) {
 	if w.run.State != engine.Waiting {
 		t.Errorf("with a question, the run is %s", w.run.State)
 	}
-	if c = w.answer(asked, ask.Answer{Action: ask.Decline}); w.run.State != engine.Sleeping {
+	if c = w.answer(asked, askdata.Answer{Action: askdata.Decline}); w.run.State != engine.Sleeping {
 		t.Errorf("with the question settled, the run is %s", w.run.State)
 	}
 	c = w.add(runlog.NewEntry(runlog.KindWoken, runlog.Woken{SleepSeq: seq}))
@@ -156,7 +157,7 @@ func TestStates(t *testing.T) {
 	if w.run.Open[0].ID != runlog.AskID(w.run.ID, one) || w.run.Open[0].Photon != "wizard" || w.run.Open[0].Title != "Wizard" {
 		t.Errorf("the first open ask is %+v", w.run.Open[0].OpenAsk)
 	}
-	if c := w.answer(two, ask.Answer{Action: ask.Decline}); c.StateChanged || !c.AsksChanged {
+	if c := w.answer(two, askdata.Answer{Action: askdata.Decline}); c.StateChanged || !c.AsksChanged {
 		t.Errorf("settling one of two asks changed %+v", c)
 	}
 	check(engine.Waiting, 1)
@@ -186,34 +187,34 @@ func TestStates(t *testing.T) {
 }
 
 func TestAnswerValues(t *testing.T) {
-	form := &ask.Question{Kind: ask.KindForm, Fields: ask.Fields{
+	form := &askdata.Question{Kind: askdata.KindForm, Fields: askdata.Fields{
 		{Name: "name", Title: "Name", Type: "string"},
 		{Name: "age", Type: "integer"},
-		{Name: "role", Type: "string", Choices: []ask.Choice{{Value: "dev", Title: "Developer"}}},
-		{Name: "topics", Type: "array", Choices: []ask.Choice{{Value: "a", Title: "Auth"}, {Value: "b"}}},
+		{Name: "role", Type: "string", Choices: []askdata.Choice{{Value: "dev", Title: "Developer"}}},
+		{Name: "topics", Type: "array", Choices: []askdata.Choice{{Value: "a", Title: "Auth"}, {Value: "b"}}},
 		{Name: "news", Type: "boolean"},
 		{Name: "blank", Type: "string"},
-		{Name: "pw", Type: "string", Format: ask.FormatSecret},
+		{Name: "pw", Type: "string", Format: askdata.FormatSecret},
 	}}
-	confirm := &ask.Question{Kind: ask.KindConfirm, Yes: "Delete", Fields: ask.Fields{{Name: "go", Type: "boolean"}}}
-	secret := &ask.Question{Kind: ask.KindSecret, Fields: ask.Fields{{Name: "key", Type: "string", Format: ask.FormatSecret}}}
+	confirm := &askdata.Question{Kind: askdata.KindConfirm, Yes: "Delete", Fields: askdata.Fields{{Name: "go", Type: "boolean"}}}
+	secret := &askdata.Question{Kind: askdata.KindSecret, Fields: askdata.Fields{{Name: "key", Type: "string", Format: askdata.FormatSecret}}}
 	tests := []struct {
-		q    *ask.Question
-		a    ask.Answer
+		q    *askdata.Question
+		a    askdata.Answer
 		want string
 	}{
-		{form, ask.Answer{Action: ask.Accept, Content: json.RawMessage(`{"name":"Ada","age":36,"role":"dev","topics":["a","b"],"news":false,"pw":"hunter2"}`)},
+		{form, askdata.Answer{Action: askdata.Accept, Content: json.RawMessage(`{"name":"Ada","age":36,"role":"dev","topics":["a","b"],"news":false,"pw":"hunter2"}`)},
 			"Name=Ada age=36 role=Developer topics=Auth, b news=No"},
-		{confirm, ask.Answer{Action: ask.Accept, Content: json.RawMessage(`{"go":true}`)}, "go=Delete"},
-		{confirm, ask.Answer{Action: ask.Accept, Content: json.RawMessage(`{"go":false}`)}, "go=No"},
-		{secret, ask.Answer{Action: ask.Accept, Content: json.RawMessage(`{"key":"hunter2"}`)}, ""},
-		{&ask.Question{Kind: ask.KindFile}, ask.Answer{Action: ask.Accept, Files: []ask.FileRef{{Name: "a.csv", Size: 1234}}}, "a.csv=1.2 kB"},
-		{&ask.Question{Kind: ask.KindSample}, ask.Answer{Action: ask.Accept, Content: json.RawMessage(`{"model":"m-1","role":"assistant","content":[{"type":"text","text":"Hi"},{"type":"image","data":"eA==","mimeType":"image/png"},{"type":"audio","data":"eA==","mimeType":"audio/wav"},{"type":"tool_use","id":"1","name":"look","input":{}},{"type":"x"}]}`)},
+		{confirm, askdata.Answer{Action: askdata.Accept, Content: json.RawMessage(`{"go":true}`)}, "go=Delete"},
+		{confirm, askdata.Answer{Action: askdata.Accept, Content: json.RawMessage(`{"go":false}`)}, "go=No"},
+		{secret, askdata.Answer{Action: askdata.Accept, Content: json.RawMessage(`{"key":"hunter2"}`)}, ""},
+		{&askdata.Question{Kind: askdata.KindFile}, askdata.Answer{Action: askdata.Accept, Files: []askdata.FileRef{{Name: "a.csv", Size: 1234}}}, "a.csv=1.2 kB"},
+		{&askdata.Question{Kind: askdata.KindSample}, askdata.Answer{Action: askdata.Accept, Content: json.RawMessage(`{"model":"m-1","role":"assistant","content":[{"type":"text","text":"Hi"},{"type":"image","data":"eA==","mimeType":"image/png"},{"type":"audio","data":"eA==","mimeType":"audio/wav"},{"type":"tool_use","id":"1","name":"look","input":{}},{"type":"x"}]}`)},
 			"m-1=Hi\n[image, image/png, 1 byte]\n[audio, audio/wav, 1 byte]\n[tool call look: {}]\n[block of type x]"},
-		{&ask.Question{Kind: ask.KindRoots}, ask.Answer{Action: ask.Accept, Content: json.RawMessage(`{"roots":[{"uri":"file:///a"},{"uri":"file:///b"}]}`)}, "Folders=file:///a\nfile:///b"},
-		{&ask.Question{Kind: ask.KindRoots}, ask.Answer{Action: ask.Accept, Content: json.RawMessage(`{"roots":[]}`)}, "Folders=none"},
-		{form, ask.Answer{Action: ask.Decline}, ""},
-		{form, ask.Answer{Action: ask.Accept, Content: json.RawMessage(`{"name":"` + strings.Repeat("x", 5000) + `"}`)}, "Name=" + strings.Repeat("x", maxValueLength-len(" …")) + " …"},
+		{&askdata.Question{Kind: askdata.KindRoots}, askdata.Answer{Action: askdata.Accept, Content: json.RawMessage(`{"roots":[{"uri":"file:///a"},{"uri":"file:///b"}]}`)}, "Folders=file:///a\nfile:///b"},
+		{&askdata.Question{Kind: askdata.KindRoots}, askdata.Answer{Action: askdata.Accept, Content: json.RawMessage(`{"roots":[]}`)}, "Folders=none"},
+		{form, askdata.Answer{Action: askdata.Decline}, ""},
+		{form, askdata.Answer{Action: askdata.Accept, Content: json.RawMessage(`{"name":"` + strings.Repeat("x", 5000) + `"}`)}, "Name=" + strings.Repeat("x", maxValueLength-len(" …")) + " …"},
 	}
 	for _, tt := range tests {
 		w := newLogWriter()
@@ -242,7 +243,7 @@ func TestStatusDurations(t *testing.T) {
 	}
 	two := c.Item
 	seq := w.ask(textQuestion("a"))
-	w.answer(seq, ask.Answer{Action: ask.Decline})
+	w.answer(seq, askdata.Answer{Action: askdata.Decline})
 	if two.Duration() != time.Second {
 		t.Errorf("the phase before a question lasted %v: waiting is no part of it", two.Duration())
 	}

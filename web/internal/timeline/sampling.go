@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/photon-beam/beam/ask"
+	"github.com/photon-beam/beam/internal/askdata"
 	"github.com/photon-beam/beam/internal/humanize"
 	"github.com/photon-beam/beam/internal/runlog"
 )
@@ -20,7 +21,7 @@ type Model struct {
 }
 
 // isEdited reports whether an answer is the reply of a model that a person changed.
-func isEdited(a ask.Answer) bool {
+func isEdited(a askdata.Answer) bool {
 	var r ask.SampleResult
 	return json.Unmarshal(a.Content, &r) == nil && r.Edited
 }
@@ -44,15 +45,15 @@ func BlocksText(blocks []ask.SampleBlock) string {
 	var parts []string
 	for i := range blocks {
 		switch b := &blocks[i]; b.Type {
-		case ask.BlockText:
+		case askdata.BlockText:
 			parts = append(parts, b.Text)
-		case ask.BlockImage:
+		case askdata.BlockImage:
 			parts = append(parts, fmt.Sprintf("[image, %s, %s]", b.MIMEType, humanize.Bytes(int64(len(b.Data)))))
-		case ask.BlockAudio:
+		case askdata.BlockAudio:
 			parts = append(parts, fmt.Sprintf("[audio, %s, %s]", b.MIMEType, humanize.Bytes(int64(len(b.Data)))))
-		case ask.BlockToolUse:
+		case askdata.BlockToolUse:
 			parts = append(parts, fmt.Sprintf("[tool call %s: %s]", b.Name, b.Input))
-		case ask.BlockToolResult:
+		case askdata.BlockToolResult:
 			parts = append(parts, fmt.Sprintf("[tool result: %s]", b.Content))
 		default:
 			parts = append(parts, fmt.Sprintf("[block of type %s]", b.Type))

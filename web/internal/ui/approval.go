@@ -14,7 +14,10 @@ import (
 
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/askdata"
+	"github.com/photon-beam/beam/internal/asking"
 	"github.com/photon-beam/beam/internal/cleantext"
+	"github.com/photon-beam/beam/internal/driver"
 	"github.com/photon-beam/beam/internal/humanize"
 	"github.com/photon-beam/beam/internal/llm"
 	"github.com/photon-beam/beam/internal/sampling"
@@ -75,7 +78,7 @@ func PreviewOf(askID string, call int, models *llm.Models, p Preview) templ.Comp
 func PreviewErrors(errs []generators.FieldError) Preview {
 	var sentences []string
 	for _, e := range errs {
-		sentences = append(sentences, e.Sentence(approvalLabels[e.Field()]))
+		sentences = append(sentences, driver.Sentence(e, approvalLabels[driver.FieldOf(e)]))
 	}
 	return Preview{Problem: strings.Join(sentences, " ")}
 }
@@ -102,7 +105,7 @@ func newSampleView(a *timeline.Ask, models *llm.Models, errs []generators.FieldE
 	if a.Sampling == nil {
 		return v
 	}
-	request := a.Sampling.Request(a.Question.Sample)
+	request := a.Sampling.Request(asking.SampleOf(a.Question))
 	offer := sampling.NewOffer(models, request, a.Sampling)
 	if offer == nil {
 		return v
@@ -112,10 +115,10 @@ func newSampleView(a *timeline.Ask, models *llm.Models, errs []generators.FieldE
 		messages: messageViews(request), errors: make(map[string]string), editable: textSize(request) <= maxEditable,
 	}
 	for _, e := range errs {
-		v.approval.errors[e.Field()] = e.Sentence(approvalLabels[e.Field()])
+		v.approval.errors[driver.FieldOf(e)] = driver.Sentence(e, approvalLabels[driver.FieldOf(e)])
 	}
 	if shown == nil {
-		shown = &Preview{Version: sampling.DescribeVersion(a.Question.Sample, request, offer.Choice.Model, offer.Body), Problem: offer.Problem, by: a.ChangedBy}
+		shown = &Preview{Version: sampling.DescribeVersion(asking.SampleOf(a.Question), request, offer.Choice.Model, offer.Body), Problem: offer.Problem, by: a.ChangedBy}
 	}
 	v.approval.preview = *shown
 	v.approval.preview.id, v.approval.preview.models = v.approval.prefix+"-preview", models
@@ -307,7 +310,7 @@ func (a *approvalView) otherBlocks() string {
 	blocks, _ := a.End.Result.Blocks()
 	var others []ask.SampleBlock
 	for _, b := range blocks {
-		if b.Type != ask.BlockText {
+		if b.Type != askdata.BlockText {
 			others = append(others, b)
 		}
 	}

@@ -11,7 +11,7 @@ import templruntime "github.com/a-h/templ/runtime"
 import (
 	"fmt"
 
-	"github.com/photon-beam/beam/ask"
+	"github.com/photon-beam/beam/internal/askdata"
 	"github.com/photon-beam/beam/internal/sampling"
 )
 
@@ -644,7 +644,7 @@ func editFields(v *askView) templ.Component {
 			}
 			for i, m := range v.approval.messages {
 				for n, b := range m.blocks {
-					if b.Type == ask.BlockText {
+					if b.Type == askdata.BlockText {
 						templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 59, "<div class=\"field textarea\"><div class=\"label\"><label for=\"")
 						if templ_7745c5c3_Err != nil {
 							return templ_7745c5c3_Err

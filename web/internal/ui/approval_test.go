@@ -9,6 +9,9 @@ import (
 
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/askdata"
+	"github.com/photon-beam/beam/internal/asking"
+	"github.com/photon-beam/beam/internal/driver"
 	"github.com/photon-beam/beam/internal/llm"
 	"github.com/photon-beam/beam/internal/runlog"
 	"github.com/photon-beam/beam/internal/sampling"
@@ -49,11 +52,11 @@ func replied(s string) func(*runlog.Sampling) {
 }
 
 // richRequest has everything that a request can have.
-func richRequest() *ask.Question {
+func richRequest() *askdata.Question {
 	temperature, priority := 0.2, 0.8
-	return &ask.Question{Kind: ask.KindSample, Message: "Request to a model: Say hello",
-		Fields: ask.Fields{{Name: "text", Title: "Answer", Type: "string", Format: ask.FormatLong, Required: true}},
-		Sample: &ask.SampleRequest{
+	return &askdata.Question{Kind: askdata.KindSample, Message: "Request to a model: Say hello",
+		Fields: askdata.Fields{{Name: "text", Title: "Answer", Type: "string", Format: askdata.FormatLong, Required: true}},
+		Sample: asking.NewSample(&ask.SampleRequest{
 			SystemPrompt: "Be **brief**.", MaxTokens: 5000, Temperature: &temperature, StopSequences: []string{"END"}, IncludeContext: "thisServer", Metadata: json.RawMessage(`{"a":1}`),
 			ModelPreferences: &ask.ModelPreferences{Hints: []ask.ModelHint{{Name: "large"}}, CostPriority: &priority},
 			Messages: []ask.SampleMessage{
@@ -61,7 +64,7 @@ func richRequest() *ask.Question {
 				ask.FromAssistant(ask.TextBlock("Hello")),
 			},
 			Tools: []json.RawMessage{json.RawMessage(`{"name":"look","description":"Looks","inputSchema":{"type":"object"}}`)}, ToolChoice: &ask.ToolChoice{Mode: "auto"},
-		}}
+		})}
 }
 
 func TestApprovals(t *testing.T) {
@@ -73,7 +76,7 @@ func TestApprovals(t *testing.T) {
 		w.run.Models = testModels()
 		seq := w.ask(richRequest())
 		golden(t, "approval", SampleForm(w.run.Open[0], w.run.Models, nil, nil))
-		html := form(w, []generators.FieldError{generators.At("requests", "must say how many")}, url.Values{"block-0-0": {"Changed"}, "system": {""}, "review": {"on"}, "scope": {"tool"}})
+		html := form(w, []generators.FieldError{driver.At("requests", "must say how many")}, url.Values{"block-0-0": {"Changed"}, "system": {""}, "review": {"on"}, "scope": {"tool"}})
 		for _, want := range []string{"\nChanged</textarea>", "Number of requests must say how many.", `name="review" checked`} {
 			if !strings.Contains(html, want) {
 				t.Errorf("the form with errors lacks %s: %s", want, html)

@@ -7,8 +7,9 @@ import (
 
 	"github.com/a-h/templ"
 
-	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/askdata"
+	"github.com/photon-beam/beam/internal/driver"
 	"github.com/photon-beam/beam/internal/engine"
 	"github.com/photon-beam/beam/internal/form"
 	"github.com/photon-beam/beam/internal/humanize"
@@ -33,7 +34,7 @@ type askView struct {
 func newAskView(o engine.OpenAsk, errs []generators.FieldError, values url.Values) *askView {
 	v := &askView{OpenAsk: o, id: askElementID(o.ID)}
 	if o.Question == nil {
-		v.Question = &ask.Question{Kind: ask.KindConfirm}
+		v.Question = &askdata.Question{Kind: askdata.KindConfirm}
 	}
 	var rest []generators.FieldError
 	v.controls, rest = controls.New(v.id, form.FromFields(v.Question.Fields, values).Parts, errs)
@@ -41,10 +42,10 @@ func newAskView(o engine.OpenAsk, errs []generators.FieldError, values url.Value
 	if v.view().files {
 		v.generalErrors = nil
 		for _, e := range errs {
-			if e.Field() == "file" {
+			if driver.FieldOf(e) == "file" {
 				v.fileErrors = append(v.fileErrors, controls.FileSentence(e))
 			} else {
-				v.generalErrors = append(v.generalErrors, e.Sentence(e.Field()))
+				v.generalErrors = append(v.generalErrors, driver.Sentence(e, driver.FieldOf(e)))
 			}
 		}
 	}
@@ -103,7 +104,7 @@ func (v *askView) needsOwnPage() bool {
 }
 
 func (v *askView) isConfirmation() bool {
-	return v.Question.Kind == ask.KindConfirm && len(v.Question.Fields) == 1
+	return v.Question.Kind == askdata.KindConfirm && len(v.Question.Fields) == 1
 }
 
 // AskClosedPage is the page of a closed question. It shows what somebody entered in its form

@@ -3,7 +3,7 @@ package ui
 import (
 	"strings"
 
-	"github.com/photon-beam/beam/ask"
+	"github.com/photon-beam/beam/internal/askdata"
 	"github.com/photon-beam/beam/internal/form"
 	"github.com/photon-beam/beam/internal/humanize"
 	"github.com/photon-beam/beam/internal/sampling"
@@ -13,9 +13,9 @@ import (
 
 func (v *askView) submitLabel() string {
 	switch {
-	case v.Question.Kind == ask.KindURL && v.Question.UntilDone:
+	case v.Question.Kind == askdata.KindURL && v.Question.UntilDone:
 		return "Done"
-	case v.Question.Kind == ask.KindURL:
+	case v.Question.Kind == askdata.KindURL:
 		return "I agree, continue"
 	}
 	return "Submit"

@@ -9,7 +9,7 @@ import "github.com/a-h/templ"
 import templruntime "github.com/a-h/templ/runtime"
 
 import (
-	"github.com/photon-beam/beam/ask"
+	"github.com/photon-beam/beam/internal/askdata"
 	"github.com/photon-beam/beam/web/internal/controls"
 )
 
@@ -291,7 +291,7 @@ func chatQuestion(v *askView, c ChatQuestionOptions) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-		} else if c.Accept && v.Question.Kind == ask.KindURL {
+		} else if c.Accept && v.Question.Kind == askdata.KindURL {
 			if link := splitURL(v.Question.URL).link; link != "" {
 				templ_7745c5c3_Err = openLink(v, link).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {

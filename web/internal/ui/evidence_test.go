@@ -5,15 +5,15 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/askdata"
 	"github.com/photon-beam/beam/internal/engine"
 	"github.com/photon-beam/beam/internal/runlog"
 	"github.com/photon-beam/beam/web/internal/table"
 )
 
-func asking(shown ...*generators.Artifact) engine.OpenAsk {
-	q := &ask.Question{Kind: ask.KindText, Message: "?", Fields: ask.Fields{{Name: "k", Type: "string"}}, Evidence: shown}
+func askingWith(shown ...*generators.Artifact) engine.OpenAsk {
+	q := &askdata.Question{Kind: askdata.KindText, Message: "?", Fields: askdata.Fields{{Name: "k", Type: "string"}}, Evidence: shown}
 	return engine.OpenAsk{ID: "a.1", Run: "a", Asked: runlog.Asked{Key: "k", Question: q}}
 }
 
@@ -37,7 +37,7 @@ func TestRenderingOf(t *testing.T) {
 		"long text":  {generators.Code("c", "sql", strings.Repeat("x\n", 300<<10)), runlog.RenderedTruncated},
 		"archive":    {generators.File("f.tar", "application/x-tar", []byte("tar")), runlog.RenderedTruncated},
 	} {
-		if got := RenderingOf(asking(tt.shown.(*generators.Artifact))); got != tt.want {
+		if got := RenderingOf(askingWith(tt.shown.(*generators.Artifact))); got != tt.want {
 			t.Errorf("a question that shows a %s is rendered %s, want %s", name, got, tt.want)
 		}
 	}
@@ -46,11 +46,11 @@ func TestRenderingOf(t *testing.T) {
 // The inbox shows what is short beside the question, and links to the rest.
 func TestInboxShowsEvidence(t *testing.T) {
 	code := generators.Code("001.sql", "sql", "DROP TABLE a;").(*generators.Artifact)
-	brief := renderHTML(t, InboxList(InboxPage{Asks: []InboxLine{{OpenAsk: asking(code)}}}))
+	brief := renderHTML(t, InboxList(InboxPage{Asks: []InboxLine{{OpenAsk: askingWith(code)}}}))
 	if !strings.Contains(brief, "<summary>Shows 001.sql</summary>") || !strings.Contains(brief, "DROP") || !strings.Contains(brief, `href="/asks/a.1/evidence/0"`) {
 		t.Errorf("the inbox has %s", brief)
 	}
-	long := renderHTML(t, InboxList(InboxPage{Asks: []InboxLine{{OpenAsk: asking(slices.Repeat([]*generators.Artifact{code}, maxBriefArtifacts+1)...)}}}))
+	long := renderHTML(t, InboxList(InboxPage{Asks: []InboxLine{{OpenAsk: askingWith(slices.Repeat([]*generators.Artifact{code}, maxBriefArtifacts+1)...)}}}))
 	if !strings.Contains(long, `<a href="/asks/a.1">Shows 001.sql, 001.sql, 001.sql and 10 more</a>`) || strings.Contains(long, "DROP") {
 		t.Errorf("the inbox has %s", long)
 	}
@@ -67,7 +67,7 @@ func TestRowOfSettledQuestionHasEvidence(t *testing.T) {
 		if open := renderHTML(t, Row(w.run, w.run.Items[1])); strings.Contains(open, "001.sql") {
 			t.Errorf("while it is open, the row is %s", open)
 		}
-		w.add(runlog.NewEntry(runlog.KindAnswered, runlog.Answered{AskSeq: seq, Answer: ask.Answer{Action: ask.Decline}, Evidence: rendered}))
+		w.add(runlog.NewEntry(runlog.KindAnswered, runlog.Answered{AskSeq: seq, Answer: askdata.Answer{Action: askdata.Decline}, Evidence: rendered}))
 		row := renderHTML(t, Row(w.run, w.run.Items[1]))
 		want := "<summary>Showed 001.sql, Rows &lt;b&gt;, an untitled artifact and 1 more" + note + "</summary>"
 		if !strings.Contains(row, want) || !strings.Contains(row, "DROP") || strings.Contains(row, "<details open") {

@@ -9,6 +9,9 @@ import (
 
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/askdata"
+	"github.com/photon-beam/beam/internal/asking"
+	"github.com/photon-beam/beam/internal/driver"
 	"github.com/photon-beam/beam/internal/engine"
 	"github.com/photon-beam/beam/internal/runlog"
 	"github.com/photon-beam/beam/web/internal/timeline"
@@ -48,7 +51,7 @@ func (w *logWriter) takeChanges() []timeline.Change {
 
 func (w *logWriter) events(events ...generators.Event) {
 	for _, e := range events {
-		kind, data, err := generators.Encode(e)
+		kind, data, err := driver.Encode(e)
 		if err != nil {
 			panic(err)
 		}
@@ -58,12 +61,12 @@ func (w *logWriter) events(events ...generators.Event) {
 
 func (w *logWriter) advance(d time.Duration) { w.now = w.now.Add(d) }
 
-func (w *logWriter) ask(q *ask.Question) uint64 {
+func (w *logWriter) ask(q *askdata.Question) uint64 {
 	return w.add(runlog.NewEntry(runlog.KindAsked, runlog.Asked{Key: "key", Question: q}))
 }
 
-func (w *logWriter) answer(seq uint64, action ask.Action, content string) {
-	a := ask.Answer{Action: action}
+func (w *logWriter) answer(seq uint64, action askdata.Action, content string) {
+	a := askdata.Answer{Action: action}
 	if content != "" {
 		a.Content = json.RawMessage(content)
 	}
@@ -77,51 +80,51 @@ func (w *logWriter) finish(status runlog.FinishStatus, result, problem string) {
 func (w *logWriter) openAsk() engine.OpenAsk { return w.run.Open[len(w.run.Open)-1].OpenAsk }
 
 // questions returns one question of each kind, and variants.
-func questions() map[string]*ask.Question {
-	one := func(f ask.Field) ask.Fields { f.Name = "key"; f.Required = true; return ask.Fields{f} }
-	return map[string]*ask.Question{
-		"text":        {Kind: ask.KindText, Message: "What is your name?", Fields: one(ask.Field{Type: "string", MinLength: 2, MaxLength: 40})},
-		"pattern":     {Kind: ask.KindText, Message: "Which code?", Fields: one(ask.Field{Type: "string", Pattern: "^[A-Z]{3}$", PatternHint: "three capital letters", Description: "As it stands on the ticket"})},
-		"long":        {Kind: ask.KindText, Message: "Tell us more.", Fields: one(ask.Field{Title: "More", Type: "string", Format: ask.FormatLong, Default: json.RawMessage(`"\nsecond line"`)})},
-		"secret":      {Kind: ask.KindSecret, Message: "What is the key?", Fields: one(ask.Field{Type: "string", Format: ask.FormatSecret})},
-		"confirm":     {Kind: ask.KindConfirm, Message: "Deploy to staging?", Yes: "Deploy", No: "Not now", Fields: one(ask.Field{Type: "boolean"})},
-		"destructive": {Kind: ask.KindConfirm, Message: "Delete 3 environments?", Destructive: true, Fields: one(ask.Field{Type: "boolean"})},
-		"showing": {Kind: ask.KindConfirm, Message: "Apply 2 migrations?", Yes: "Apply", No: "Keep", Destructive: true, Fields: one(ask.Field{Type: "boolean"}), Evidence: []*generators.Artifact{
+func questions() map[string]*askdata.Question {
+	one := func(f askdata.Field) askdata.Fields { f.Name = "key"; f.Required = true; return askdata.Fields{f} }
+	return map[string]*askdata.Question{
+		"text":        {Kind: askdata.KindText, Message: "What is your name?", Fields: one(askdata.Field{Type: "string", MinLength: 2, MaxLength: 40})},
+		"pattern":     {Kind: askdata.KindText, Message: "Which code?", Fields: one(askdata.Field{Type: "string", Pattern: "^[A-Z]{3}$", PatternHint: "three capital letters", Description: "As it stands on the ticket"})},
+		"long":        {Kind: askdata.KindText, Message: "Tell us more.", Fields: one(askdata.Field{Title: "More", Type: "string", Format: askdata.FormatLong, Default: json.RawMessage(`"\nsecond line"`)})},
+		"secret":      {Kind: askdata.KindSecret, Message: "What is the key?", Fields: one(askdata.Field{Type: "string", Format: askdata.FormatSecret})},
+		"confirm":     {Kind: askdata.KindConfirm, Message: "Deploy to staging?", Yes: "Deploy", No: "Not now", Fields: one(askdata.Field{Type: "boolean"})},
+		"destructive": {Kind: askdata.KindConfirm, Message: "Delete 3 environments?", Destructive: true, Fields: one(askdata.Field{Type: "boolean"})},
+		"showing": {Kind: askdata.KindConfirm, Message: "Apply 2 migrations?", Yes: "Apply", No: "Keep", Destructive: true, Fields: one(askdata.Field{Type: "boolean"}), Evidence: []*generators.Artifact{
 			{Title: "001.sql", MediaType: "text/x-sql", Body: []byte("DROP TABLE a;\n"), Size: 14},
 			{Title: "Rows <b>", MediaType: generators.TableType, Body: []byte(`{"columns":["table","rows"],"rows":[["a",12]]}`), Size: 47},
 			{Title: "", MediaType: "image/png", Body: []byte("png"), Size: 3},
 			{Title: "backup.tar", MediaType: "application/x-tar", Body: []byte("tar"), Size: 3},
 		}},
-		"select": {Kind: ask.KindSelect, Message: "Where shall it go?", Fields: one(ask.Field{Type: "string", Default: json.RawMessage(`"staging"`),
-			Choices: []ask.Choice{{Value: "dev", Title: "Development"}, {Value: "staging", Title: "Staging"}, {Value: "prod", Title: "Production"}}})},
-		"select-many":  {Kind: ask.KindSelect, Message: "Which letter?", Fields: one(ask.Field{Type: "string", Choices: ask.Choices("a", "b", "c", "d", "e", "f", "g")})},
-		"multiselect":  {Kind: ask.KindMultiSelect, Message: "What shall be set up?", Fields: one(ask.Field{Type: "array", MinItems: 1, MaxItems: 2, Choices: ask.Choices("auth", "logging", "metrics", "tracing")})},
-		"number":       {Kind: ask.KindNumber, Message: "How much?", Fields: one(ask.Field{Type: "number", Minimum: new(0.0), Maximum: new(10.0), Step: new(0.5), Default: json.RawMessage("2.5")})},
-		"integer":      {Kind: ask.KindInteger, Message: "How many?", Fields: one(ask.Field{Type: "integer", Minimum: new(1.0), Maximum: new(20.0)})},
-		"date":         {Kind: ask.KindDate, Message: "Which day?", Fields: one(ask.Field{Type: "string", Format: "date", Earliest: "2026-01-01", Latest: "2026-12-31"})},
-		"datetime":     {Kind: ask.KindDateTime, Message: "When?", Fields: one(ask.Field{Type: "string", Format: "date-time", Earliest: "2026-01-01T00:00:00Z", Default: json.RawMessage(`"2026-05-01T11:00:00+02:00"`)})},
-		"file":         {Kind: ask.KindFile, Message: "Which file?", File: &ask.FileRules{Types: []string{"text/csv", ".csv"}, MaxSize: 100e6, Min: 1, Max: 1}},
-		"files":        {Kind: ask.KindFile, Message: "Which files?", File: &ask.FileRules{MaxSize: 1e6, Min: 2, Max: 5}},
-		"url":          {Kind: ask.KindURL, Message: "Sign in there, then go on here.", URL: "https://id.example.com/authorize?client=beam"},
-		"url-doubtful": {Kind: ask.KindURL, Message: "Sign in there.", URL: "http://good.example@xn--bd-mja.example/"},
-		"url-none":     {Kind: ask.KindURL, Message: "Sign in there.", URL: "javascript:alert(1)"},
-		"url-done":     {Kind: ask.KindURL, Message: "Sign in there.", URL: "https://id.example.com/authorize", UntilDone: true},
-		"roots":        {Kind: ask.KindRoots, Message: "Which folders?", Fields: ask.Fields{{Name: "roots", Title: "Folders", Type: "string", Format: ask.FormatLong, Required: true}}},
-		"sample": {Kind: ask.KindSample, Message: "Request to a model: Sum up", Fields: ask.Fields{{Name: "text", Title: "Answer", Type: "string", Format: ask.FormatLong, Required: true}},
-			Sample: &ask.SampleRequest{SystemPrompt: "Be brief.", MaxTokens: 1000, Tools: []json.RawMessage{json.RawMessage(`{"name":"look"}`)}, Messages: []ask.SampleMessage{
+		"select": {Kind: askdata.KindSelect, Message: "Where shall it go?", Fields: one(askdata.Field{Type: "string", Default: json.RawMessage(`"staging"`),
+			Choices: []askdata.Choice{{Value: "dev", Title: "Development"}, {Value: "staging", Title: "Staging"}, {Value: "prod", Title: "Production"}}})},
+		"select-many":  {Kind: askdata.KindSelect, Message: "Which letter?", Fields: one(askdata.Field{Type: "string", Choices: askdata.Choices("a", "b", "c", "d", "e", "f", "g")})},
+		"multiselect":  {Kind: askdata.KindMultiSelect, Message: "What shall be set up?", Fields: one(askdata.Field{Type: "array", MinItems: 1, MaxItems: 2, Choices: askdata.Choices("auth", "logging", "metrics", "tracing")})},
+		"number":       {Kind: askdata.KindNumber, Message: "How much?", Fields: one(askdata.Field{Type: "number", Minimum: new(0.0), Maximum: new(10.0), Step: new(0.5), Default: json.RawMessage("2.5")})},
+		"integer":      {Kind: askdata.KindInteger, Message: "How many?", Fields: one(askdata.Field{Type: "integer", Minimum: new(1.0), Maximum: new(20.0)})},
+		"date":         {Kind: askdata.KindDate, Message: "Which day?", Fields: one(askdata.Field{Type: "string", Format: "date", Earliest: "2026-01-01", Latest: "2026-12-31"})},
+		"datetime":     {Kind: askdata.KindDateTime, Message: "When?", Fields: one(askdata.Field{Type: "string", Format: "date-time", Earliest: "2026-01-01T00:00:00Z", Default: json.RawMessage(`"2026-05-01T11:00:00+02:00"`)})},
+		"file":         {Kind: askdata.KindFile, Message: "Which file?", File: &askdata.FileRules{Types: []string{"text/csv", ".csv"}, MaxSize: 100e6, Min: 1, Max: 1}},
+		"files":        {Kind: askdata.KindFile, Message: "Which files?", File: &askdata.FileRules{MaxSize: 1e6, Min: 2, Max: 5}},
+		"url":          {Kind: askdata.KindURL, Message: "Sign in there, then go on here.", URL: "https://id.example.com/authorize?client=beam"},
+		"url-doubtful": {Kind: askdata.KindURL, Message: "Sign in there.", URL: "http://good.example@xn--bd-mja.example/"},
+		"url-none":     {Kind: askdata.KindURL, Message: "Sign in there.", URL: "javascript:alert(1)"},
+		"url-done":     {Kind: askdata.KindURL, Message: "Sign in there.", URL: "https://id.example.com/authorize", UntilDone: true},
+		"roots":        {Kind: askdata.KindRoots, Message: "Which folders?", Fields: askdata.Fields{{Name: "roots", Title: "Folders", Type: "string", Format: askdata.FormatLong, Required: true}}},
+		"sample": {Kind: askdata.KindSample, Message: "Request to a model: Sum up", Fields: askdata.Fields{{Name: "text", Title: "Answer", Type: "string", Format: askdata.FormatLong, Required: true}},
+			Sample: asking.NewSample(&ask.SampleRequest{SystemPrompt: "Be brief.", MaxTokens: 1000, Tools: []json.RawMessage{json.RawMessage(`{"name":"look"}`)}, Messages: []ask.SampleMessage{
 				ask.FromUser(ask.TextBlock("What <b>is</b> this?\nAnd that?"), ask.ImageBlock([]byte("png"), "image/png")),
 				ask.FromAssistant(ask.TextBlock("A cat.")),
 				ask.FromUser(ask.TextBlock("Sum up")),
-			}}},
-		"form": {Kind: ask.KindForm, Message: "Tell us about yourself", Fields: ask.Fields{
+			}})},
+		"form": {Kind: askdata.KindForm, Message: "Tell us about yourself", Fields: askdata.Fields{
 			{Name: "name", Title: "Name", Type: "string", Required: true},
 			{Name: "email", Title: "Email", Type: "string", Format: "email", Required: true, Description: "Where the confirmation goes"},
 			{Name: "age", Title: "Age", Type: "integer", Minimum: new(18.0), Maximum: new(120.0)},
-			{Name: "role", Title: "Role", Type: "string", Choices: []ask.Choice{{Value: "dev", Title: "Developer"}, {Value: "ops", Title: "Operations"}}},
-			{Name: "topics", Title: "Topics", Type: "array", MinItems: 1, MaxItems: 2, Choices: ask.Choices("auth", "logging")},
+			{Name: "role", Title: "Role", Type: "string", Choices: []askdata.Choice{{Value: "dev", Title: "Developer"}, {Value: "ops", Title: "Operations"}}},
+			{Name: "topics", Title: "Topics", Type: "array", MinItems: 1, MaxItems: 2, Choices: askdata.Choices("auth", "logging")},
 			{Name: "newsletter", Title: "Newsletter", Type: "boolean", Default: json.RawMessage("true")},
 			{Name: "website", Title: "Website", Type: "string", Format: "uri"},
-			{Name: "at", Title: "At", Type: "string", Format: ask.FormatTime, Pattern: ask.TimePattern},
+			{Name: "at", Title: "At", Type: "string", Format: askdata.FormatTime, Pattern: askdata.TimePattern},
 		}},
 	}
 }

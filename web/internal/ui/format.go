@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/photon-beam/beam/ask"
+	"github.com/photon-beam/beam/internal/askdata"
 	"github.com/photon-beam/beam/internal/engine"
 	"github.com/photon-beam/beam/internal/humanize"
 	"github.com/photon-beam/beam/internal/outcome"
@@ -149,9 +149,9 @@ func describeOutcome(a *timeline.Ask) string {
 		}
 		return strings.TrimSpace("answered " + by)
 	case timeline.Declined:
-		return strings.TrimSpace(outcome.OfAnswer(ask.Decline) + " " + by)
+		return strings.TrimSpace(outcome.OfAnswer(askdata.Decline) + " " + by)
 	case timeline.Dismissed:
-		return strings.TrimSpace(outcome.OfAnswer(ask.Cancel) + " " + by)
+		return strings.TrimSpace(outcome.OfAnswer(askdata.Cancel) + " " + by)
 	case timeline.Expired:
 		return "expired: nobody answered in time"
 	case timeline.Withdrawn:

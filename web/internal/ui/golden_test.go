@@ -17,8 +17,9 @@ import (
 	"github.com/a-h/templ"
 	"github.com/google/jsonschema-go/jsonschema"
 
-	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/askdata"
+	"github.com/photon-beam/beam/internal/driver"
 	"github.com/photon-beam/beam/internal/engine"
 	"github.com/photon-beam/beam/internal/form"
 	"github.com/photon-beam/beam/internal/humanize"
@@ -89,7 +90,7 @@ func TestPages(t *testing.T) {
 		page := PhotonPage{Name: "wizard", Title: "Wizard", Options: generators.Options{Description: "Three questions.", Durable: true, Destructive: true}, Form: form.FromFields(fields, nil)}
 		golden(t, "photon", PhotonDetails(c, page))
 		page.Form = form.FromFields(fields, url.Values{"name": {"A"}, "email": {"nope"}})
-		page.Errors = []generators.FieldError{generators.At("email", "must be an email address"), generators.At("topics", "must have at least 1 choice"), {Message: "is odd"}}
+		page.Errors = []generators.FieldError{driver.At("email", "must be an email address"), driver.At("topics", "must have at least 1 choice"), {Message: "is odd"}}
 		golden(t, "photon-errors", PhotonDetails(c, page))
 		golden(t, "photon-nested", PhotonDetails(c, nestedPage()))
 		golden(t, "photon-no-input", PhotonDetails(c, PhotonPage{Name: "ping", Form: form.FromFields(nil, nil)}))
@@ -121,8 +122,8 @@ func TestPages(t *testing.T) {
 		named.Person, named.SignedIn = "Ada <Lovelace>", false
 		golden(t, "inbox-empty", Inbox(named, InboxPage{}))
 		golden(t, "ask-page", AskPage(c, asks[1].OpenAsk, nil, nil))
-		golden(t, "ask-page-errors", AskPage(plain, asks[1].OpenAsk, []generators.FieldError{generators.At("key", "must be longer")}, url.Values{"key": {"x"}}))
-		w.answer(2, ask.Accept, `{"`+asks[0].Question.Fields[0].Name+`":"prod"}`)
+		golden(t, "ask-page-errors", AskPage(plain, asks[1].OpenAsk, []generators.FieldError{driver.At("key", "must be longer")}, url.Values{"key": {"x"}}))
+		w.answer(2, askdata.Accept, `{"`+asks[0].Question.Fields[0].Name+`":"prod"}`)
 		golden(t, "ask-closed", AskClosedPage(c, w.run.Ask(asks[0].ID), nil))
 		golden(t, "login", Login(c, LoginPage{Error: "That is not the token.", Next: "/runs/a", Token: true}))
 		golden(t, "login-operator", Login(c, LoginPage{SignInCommand: "beam open"}))
@@ -144,11 +145,11 @@ func TestAsks(t *testing.T) {
 		}
 		w := newLogWriter("{}")
 		w.ask(questions()["form"])
-		errs := []generators.FieldError{generators.At("email", "must be an email address"), generators.At("topics", "must have at most 2 choices"), generators.At("role", "is required")}
+		errs := []generators.FieldError{driver.At("email", "must be an email address"), driver.At("topics", "must have at most 2 choices"), driver.At("role", "is required")}
 		golden(t, "ask-form-errors", AskForm(w.openAsk(), errs, nil))
 		golden(t, "ask-form-errors-plain", AskForm(w.openAsk(), errs, url.Values{"name": {"Ada"}, "topics": {"auth", "logging"}, "newsletter": {"on"}}))
 		golden(t, "ask-gone", AskUnavailable(w.openAsk(), "It was answered at the terminal."))
-		w.answer(2, ask.Decline, "")
+		w.answer(2, askdata.Decline, "")
 		golden(t, "ask-settled", AskClosedInDock(w.run.Ask(runlog.AskID(runID, 2))))
 		golden(t, "ask-gone-unknown", AskUnavailable(engine.OpenAsk{ID: runID + ".9"}, "It has expired."))
 		w.ask(questions()["file"])
@@ -178,13 +179,13 @@ func fullRun() *logWriter {
 	w.add(runlog.NewEntry(runlog.KindStepped, runlog.Stepped{Key: "pay", Error: "no money"}))
 	w.add(runlog.NewEntry(runlog.KindClaimed, runlog.Claimed{Epoch: 2}))
 	w.advance(time.Minute)
-	for _, action := range []ask.Action{ask.Accept, ask.Decline, ask.Cancel} {
+	for _, action := range []askdata.Action{askdata.Accept, askdata.Decline, askdata.Cancel} {
 		seq := w.ask(questions()["text"])
 		w.advance(2 * time.Second)
 		w.answer(seq, action, `{"key":"Ada"}`)
 	}
-	w.answer(w.ask(questions()["form"]), ask.Accept, `{"name":"Ada","role":"dev","topics":["auth"],"newsletter":true}`)
-	w.answer(w.ask(questions()["secret"]), ask.Accept, "")
+	w.answer(w.ask(questions()["form"]), askdata.Accept, `{"name":"Ada","role":"dev","topics":["auth"],"newsletter":true}`)
+	w.answer(w.ask(questions()["secret"]), askdata.Accept, "")
 	w.add(runlog.NewEntry(runlog.KindWithdrawn, runlog.Withdrawn{AskSeq: w.ask(questions()["date"]), Reason: runlog.Expired}))
 	return w
 }
@@ -199,7 +200,7 @@ func runOfAnother() *logWriter {
 	w.add(runlog.NewEntry(runlog.KindAdopted, runlog.Adopted{By: generators.Caller{ID: "bob", Name: "Bob"}}))
 	for _, c := range []generators.Caller{{ID: "bob", Name: "Bob"}, {ID: "bob"}, {ID: "operator"}, {ID: "session:x"}} {
 		w.answerer = &c
-		w.answer(w.ask(questions()["text"]), ask.Accept, `{"key":"Ada"}`)
+		w.answer(w.ask(questions()["text"]), askdata.Accept, `{"key":"Ada"}`)
 	}
 	w.ask(questions()["text"])
 	return w
@@ -231,7 +232,7 @@ func TestRuns(t *testing.T) {
 			golden(t, "run-"+string(status), RunPage(c, w.run))
 		}
 		w = newLogWriter("{}")
-		w.answer(w.ask(questions()["text"]), ask.Decline, "")
+		w.answer(w.ask(questions()["text"]), askdata.Decline, "")
 		w.add(runlog.NewEntry(runlog.KindFinished, runlog.Finished{Status: runlog.Unanswered, Ask: &runlog.UnansweredAsk{Reason: runlog.ReasonDeclined, Seq: 2, Message: "Your name?"}}))
 		golden(t, "run-unanswered", RunPage(c, w.run))
 		w = newLogWriter("{}")

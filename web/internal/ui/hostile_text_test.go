@@ -13,6 +13,9 @@ import (
 
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/askdata"
+	"github.com/photon-beam/beam/internal/asking"
+	"github.com/photon-beam/beam/internal/driver"
 	"github.com/photon-beam/beam/internal/engine"
 	"github.com/photon-beam/beam/internal/form"
 	"github.com/photon-beam/beam/internal/humanize"
@@ -52,9 +55,9 @@ func hostileRun(s string) *logWriter {
 	w.answerer = &generators.Caller{ID: s + s, Name: s}
 	for _, q := range hostileQuestions(s) {
 		content, _ := json.Marshal(map[string]any{s: s})
-		w.answer(w.ask(q), ask.Accept, string(content))
+		w.answer(w.ask(q), askdata.Accept, string(content))
 		seq := w.ask(q)
-		if q.Kind == ask.KindSample {
+		if q.Kind == askdata.KindSample {
 			w.hostileSampling(seq, s)
 		}
 	}
@@ -80,7 +83,7 @@ func (w *logWriter) hostileSampling(seq uint64, s string) {
 		add(func(d *runlog.Sampling) {
 			d.Ended = &runlog.EndOfSampling{Error: s}
 			if call > 0 {
-				d.Ended = &runlog.EndOfSampling{Result: &ask.SampleResult{Role: ask.RoleAssistant, Model: s, Content: ask.FromAssistant(ask.TextBlock(s), ask.SampleBlock{Type: ask.BlockToolUse, ID: "1", Name: s, Input: []byte("{}")}).Content}}
+				d.Ended = &runlog.EndOfSampling{Result: &ask.SampleResult{Role: ask.RoleAssistant, Model: s, Content: ask.FromAssistant(ask.TextBlock(s), ask.SampleBlock{Type: askdata.BlockToolUse, ID: "1", Name: s, Input: []byte("{}")}).Content}}
 			}
 		})
 	}
@@ -102,44 +105,44 @@ func hostileEvents(s string) []generators.Event {
 	}
 }
 
-func hostileQuestions(s string) []*ask.Question {
+func hostileQuestions(s string) []*askdata.Question {
 	raw, _ := json.Marshal(s)
 	list, _ := json.Marshal([]string{s})
-	choices := []ask.Choice{{Value: s, Title: s}, {Value: "b"}}
-	many := append(choices, ask.Choices("c", "d", "e", "f", "g", "h")...)
-	f := ask.Field{Name: s, Title: s, Description: s, Type: "string", Required: true, Pattern: s, PatternHint: s, Earliest: s, Latest: s, Default: raw}
-	with := func(change func(*ask.Field)) ask.Field { g := f; change(&g); return g }
-	fields := ask.Fields{
+	choices := []askdata.Choice{{Value: s, Title: s}, {Value: "b"}}
+	many := append(choices, askdata.Choices("c", "d", "e", "f", "g", "h")...)
+	f := askdata.Field{Name: s, Title: s, Description: s, Type: "string", Required: true, Pattern: s, PatternHint: s, Earliest: s, Latest: s, Default: raw}
+	with := func(change func(*askdata.Field)) askdata.Field { g := f; change(&g); return g }
+	fields := askdata.Fields{
 		f,
-		with(func(f *ask.Field) { f.Format = ask.FormatLong }),
-		with(func(f *ask.Field) { f.Format = ask.FormatSecret }),
-		with(func(f *ask.Field) { f.Format = "date" }),
-		with(func(f *ask.Field) { f.Format = "date-time" }),
-		with(func(f *ask.Field) { f.Format = ask.FormatTime }),
-		with(func(f *ask.Field) { f.Format = "uri" }),
-		with(func(f *ask.Field) { f.Format = "email" }),
-		with(func(f *ask.Field) { f.Type = "number" }),
-		with(func(f *ask.Field) { f.Type = "boolean" }),
-		with(func(f *ask.Field) { f.Type = "" }),
-		with(func(f *ask.Field) { f.Type = s; f.Format = s }),
-		with(func(f *ask.Field) { f.Choices = choices; f.Required = false }),
-		with(func(f *ask.Field) { f.Choices = many }),
-		with(func(f *ask.Field) { f.Type = "array"; f.Choices = choices; f.Default = list }),
+		with(func(f *askdata.Field) { f.Format = askdata.FormatLong }),
+		with(func(f *askdata.Field) { f.Format = askdata.FormatSecret }),
+		with(func(f *askdata.Field) { f.Format = "date" }),
+		with(func(f *askdata.Field) { f.Format = "date-time" }),
+		with(func(f *askdata.Field) { f.Format = askdata.FormatTime }),
+		with(func(f *askdata.Field) { f.Format = "uri" }),
+		with(func(f *askdata.Field) { f.Format = "email" }),
+		with(func(f *askdata.Field) { f.Type = "number" }),
+		with(func(f *askdata.Field) { f.Type = "boolean" }),
+		with(func(f *askdata.Field) { f.Type = "" }),
+		with(func(f *askdata.Field) { f.Type = s; f.Format = s }),
+		with(func(f *askdata.Field) { f.Choices = choices; f.Required = false }),
+		with(func(f *askdata.Field) { f.Choices = many }),
+		with(func(f *askdata.Field) { f.Type = "array"; f.Choices = choices; f.Default = list }),
 	}
-	return []*ask.Question{
-		{Kind: ask.KindForm, Message: s, Fields: fields},
-		{Kind: ask.KindConfirm, Message: s, Yes: s, No: s, Destructive: true, Fields: ask.Fields{{Name: s, Type: "boolean"}}},
-		{Kind: ask.KindConfirm, Message: s, Fields: ask.Fields{{Name: s, Type: "boolean"}}, Evidence: []*generators.Artifact{
+	return []*askdata.Question{
+		{Kind: askdata.KindForm, Message: s, Fields: fields},
+		{Kind: askdata.KindConfirm, Message: s, Yes: s, No: s, Destructive: true, Fields: askdata.Fields{{Name: s, Type: "boolean"}}},
+		{Kind: askdata.KindConfirm, Message: s, Fields: askdata.Fields{{Name: s, Type: "boolean"}}, Evidence: []*generators.Artifact{
 			{Title: s, MediaType: s, Body: []byte(s)}, {Title: s, MediaType: "text/plain", Body: []byte(s)}, {Title: s, MediaType: "image/png", Body: []byte(s)},
 		}},
-		{Kind: ask.KindConfirm, Message: s + "?", Destructive: true, Fields: ask.Fields{{Name: s, Type: "boolean"}}},
-		{Kind: ask.KindFile, Message: s, File: &ask.FileRules{Types: []string{s}, MaxSize: 1, Min: 1, Max: 2}},
-		{Kind: ask.KindURL, Message: s, URL: s},
-		{Kind: ask.KindURL, Message: s, URL: "https://" + s},
-		{Kind: ask.KindURL, Message: s, URL: "https://example.com/" + s, UntilDone: true},
-		{Kind: ask.KindSample, Message: s, Fields: fields[:1], Sample: &ask.SampleRequest{SystemPrompt: s, Messages: []ask.SampleMessage{
-			ask.FromUser(ask.TextBlock(s), ask.ImageBlock([]byte(s), s), ask.SampleBlock{Type: s}), {Role: ask.SampleRole(s), Content: raw}}}},
-		{Kind: ask.Kind(s), Message: s},
+		{Kind: askdata.KindConfirm, Message: s + "?", Destructive: true, Fields: askdata.Fields{{Name: s, Type: "boolean"}}},
+		{Kind: askdata.KindFile, Message: s, File: &askdata.FileRules{Types: []string{s}, MaxSize: 1, Min: 1, Max: 2}},
+		{Kind: askdata.KindURL, Message: s, URL: s},
+		{Kind: askdata.KindURL, Message: s, URL: "https://" + s},
+		{Kind: askdata.KindURL, Message: s, URL: "https://example.com/" + s, UntilDone: true},
+		{Kind: askdata.KindSample, Message: s, Fields: fields[:1], Sample: asking.NewSample(&ask.SampleRequest{SystemPrompt: s, Messages: []ask.SampleMessage{
+			ask.FromUser(ask.TextBlock(s), ask.ImageBlock([]byte(s), s), ask.SampleBlock{Type: s}), {Role: ask.SampleRole(s), Content: raw}}})},
+		{Kind: askdata.Kind(s), Message: s},
 	}
 }
 
@@ -150,7 +153,7 @@ func hostilePages(s string) map[string]templ.Component {
 	c.Photons = []PhotonLink{{Name: s, Title: s}}
 	c.RecentRuns = []RunLine{{Info: engine.Info{ID: s, Photon: s, Title: s, State: engine.State(s), Started: time.Now()}, Input: s}}
 	w := hostileRun(s)
-	errs := []generators.FieldError{generators.At(s, s), {Path: s, Message: s}, {Message: s}, generators.At("file", s)}
+	errs := []generators.FieldError{driver.At(s, s), {Path: s, Message: s}, {Message: s}, driver.At("file", s)}
 	var open []InboxLine
 	pages := map[string]templ.Component{
 		"run":    RunPage(c, w.run),
@@ -276,7 +279,7 @@ func attribute(n *html.Node, key string) string {
 func TestSecretsAreNotRenderedAgain(t *testing.T) {
 	w := newLogWriter("{}")
 	w.ask(questions()["secret"])
-	got := renderHTML(t, AskForm(w.openAsk(), []generators.FieldError{generators.At("key", "is too short")}, url.Values{"key": {"hunter2"}}))
+	got := renderHTML(t, AskForm(w.openAsk(), []generators.FieldError{driver.At("key", "is too short")}, url.Values{"key": {"hunter2"}}))
 	if strings.Contains(got, "hunter2") {
 		t.Error("the form holds the secret that was typed")
 	}
@@ -306,7 +309,7 @@ func TestPlainPagesNeedNoScript(t *testing.T) {
 
 func TestFormsWithShadowingFields(t *testing.T) {
 	w := newLogWriter("{}")
-	w.ask(&ask.Question{Kind: ask.KindForm, Message: "?", Fields: ask.Fields{{Name: "dataset", Type: "string"}}})
+	w.ask(&askdata.Question{Kind: askdata.KindForm, Message: "?", Fields: askdata.Fields{{Name: "dataset", Type: "string"}}})
 	if got := renderHTML(t, AskForm(w.openAsk(), nil, nil)); strings.Contains(got, `name="dataset"`) || !strings.Contains(got, "/asks/"+runID) {
 		t.Error("the form stands in a page with script")
 	}

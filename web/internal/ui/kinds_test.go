@@ -4,15 +4,15 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/photon-beam/beam/ask"
-	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/generators/shipped/kitchensink"
+	"github.com/photon-beam/beam/internal/askdata"
+	"github.com/photon-beam/beam/internal/driver"
 	"github.com/photon-beam/beam/internal/runlog"
 	"github.com/photon-beam/beam/web/internal/timeline"
 )
 
 func TestEveryAskKindHasAView(t *testing.T) {
-	for _, kind := range ask.Kinds() {
+	for _, kind := range askdata.Kinds() {
 		if v, ok := questionViews[kind]; !ok || v.body == nil || v.submit == nil {
 			t.Errorf("questionViews has no complete entry for the ask kind %q", kind)
 		}
@@ -43,24 +43,24 @@ func TestEveryItemKindHasAView(t *testing.T) {
 
 // The golden files and the test of hostile text cover every kind.
 func TestFixturesHaveEveryKind(t *testing.T) {
-	asked := map[ask.Kind]bool{}
+	asked := map[askdata.Kind]bool{}
 	for _, q := range questions() {
 		asked[q.Kind] = true
 	}
-	for _, kind := range ask.Kinds() {
+	for _, kind := range askdata.Kinds() {
 		if !asked[kind] {
 			t.Errorf("questions has no question of the kind %q", kind)
 		}
 	}
 	hostile := map[string]bool{"stepped": true, "result": true} // hostileRun adds them as entries
 	for _, e := range hostileEvents("pwn") {
-		kind, _, err := generators.Encode(e)
+		kind, _, err := driver.Encode(e)
 		if err != nil {
 			t.Fatal(err)
 		}
 		hostile[kind] = true
 	}
-	for _, kind := range generators.Kinds() {
+	for _, kind := range driver.Kinds() {
 		if !hostile[kind] {
 			t.Errorf("hostileEvents has no event of the kind %q", kind)
 		}
@@ -76,7 +76,7 @@ func TestUnknownKindsAreShownAsJSON(t *testing.T) {
 			t.Errorf("the row doesn't contain %q:\n%s", want, row)
 		}
 	}
-	w.ask(&ask.Question{Kind: "telepathy", Message: "Think of a number"})
+	w.ask(&askdata.Question{Kind: "telepathy", Message: "Think of a number"})
 	form := renderHTML(t, AskForm(w.openAsk(), nil, nil))
 	for _, want := range []string{"telepathy", "Think of a number", "Submit"} {
 		if !strings.Contains(form, want) {

@@ -4,8 +4,8 @@ import (
 	"cmp"
 	"strings"
 
-	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/askdata"
 	"github.com/photon-beam/beam/internal/engine"
 	"github.com/photon-beam/beam/internal/form"
 	"github.com/photon-beam/beam/web/internal/controls"
@@ -55,7 +55,7 @@ type InboxLine struct {
 
 // canOpen reports whether the inbox can show the question's form.
 func (l *InboxLine) canOpen() bool {
-	return l.Question != nil && l.Question.Kind != ask.KindSample && !controls.HasShadowingField(l.Question.Fields)
+	return l.Question != nil && l.Question.Kind != askdata.KindSample && !controls.HasShadowingField(l.Question.Fields)
 }
 
 // notes are what Beam says about the question, unless its form does.

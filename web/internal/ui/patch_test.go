@@ -11,8 +11,8 @@ import (
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
 
-	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/askdata"
 	"github.com/photon-beam/beam/internal/runlog"
 	"github.com/photon-beam/beam/web/internal/timeline"
 )
@@ -179,7 +179,7 @@ func addRandomEntries(w *logWriter, rnd *rand.Rand, n int) {
 		case len(w.run.Open) > 0:
 			a := w.run.Open[rnd.IntN(len(w.run.Open))]
 			_, seq, _ := runlog.SplitAskID(a.ID)
-			w.answer(seq, ask.Accept, `{"key":"Ada"}`)
+			w.answer(seq, askdata.Accept, `{"key":"Ada"}`)
 		}
 	}
 }
@@ -253,7 +253,7 @@ func TestPatchesAreFew(t *testing.T) {
 	check("a toast", "append #timeline", "append #toasts")
 	seq := w.ask(questions()["text"])
 	check("a question", "outer", "append #timeline", "append #asks", "inner #ask-"+runID+"-11-place")
-	w.answer(seq, ask.Decline, "")
+	w.answer(seq, askdata.Decline, "")
 	check("its answer", "outer", "outer", "remove #ask-"+runID+"-11")
 	for i := range 600 {
 		w.events(generators.Statusf("%d", i))
@@ -267,7 +267,7 @@ func TestRowsAddedAndDroppedInABatchAreNotPatched(t *testing.T) {
 	w := newLogWriter("{}")
 	w.takeChanges()
 	seq := w.ask(questions()["text"])
-	w.answer(seq, ask.Decline, "")
+	w.answer(seq, askdata.Decline, "")
 	for _, p := range RunPatches(w.run, w.takeChanges()) {
 		if strings.Contains(p.Selector, "ask-") || p.Selector == "#asks" {
 			t.Errorf("a question that was settled at once: %s %s", p.Mode, p.Selector)

@@ -5,7 +5,7 @@ import (
 
 	"github.com/a-h/templ"
 
-	"github.com/photon-beam/beam/ask"
+	"github.com/photon-beam/beam/internal/askdata"
 )
 
 // A questionView is how a kind of question is rendered.
@@ -23,27 +23,27 @@ var (
 )
 
 // questionViews maps every kind of question to its view.
-var questionViews = map[ask.Kind]questionView{
-	ask.KindText: formView,
-	ask.KindSecret: {
+var questionViews = map[askdata.Kind]questionView{
+	askdata.KindText: formView,
+	askdata.KindSecret: {
 		body: formQuestion, submit: submitButton, onPage: "Passwords don’t pass through a chat. Enter it on Beam’s page.",
 	},
-	ask.KindConfirm:     confirmView,
-	ask.KindSelect:      formView,
-	ask.KindMultiSelect: formView,
-	ask.KindNumber:      formView,
-	ask.KindInteger:     formView,
-	ask.KindDate:        formView,
-	ask.KindDateTime:    formView,
-	ask.KindFile: {
+	askdata.KindConfirm:     confirmView,
+	askdata.KindSelect:      formView,
+	askdata.KindMultiSelect: formView,
+	askdata.KindNumber:      formView,
+	askdata.KindInteger:     formView,
+	askdata.KindDate:        formView,
+	askdata.KindDateTime:    formView,
+	askdata.KindFile: {
 		body: fileField, submit: submitButton, files: true, onPage: "Files don’t pass through a chat. Choose them on Beam’s page.",
 	},
-	ask.KindForm: formView,
-	ask.KindURL:  {body: urlQuestion, submit: urlButtons},
-	ask.KindSample: {
+	askdata.KindForm: formView,
+	askdata.KindURL:  {body: urlQuestion, submit: urlButtons},
+	askdata.KindSample: {
 		body: sampleQuestion, submit: submitButton, onPage: "Decide on Beam’s page, which shows what the model would get.",
 	},
-	ask.KindRoots: formView,
+	askdata.KindRoots: formView,
 }
 
 // view returns the view of the question's kind. A question of a kind that this
@@ -53,14 +53,14 @@ func (v *askView) view() questionView {
 	switch {
 	case !ok:
 		return unknownView
-	case v.Question.Kind == ask.KindConfirm && !v.isConfirmation():
+	case v.Question.Kind == askdata.KindConfirm && !v.isConfirmation():
 		return formView
 	}
 	return view
 }
 
 // questionJSON returns a question as JSON.
-func questionJSON(q *ask.Question) []byte {
+func questionJSON(q *askdata.Question) []byte {
 	raw, err := json.Marshal(q)
 	if err != nil {
 		return nil

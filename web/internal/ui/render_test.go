@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/askdata"
 	"github.com/photon-beam/beam/internal/form"
 	"github.com/photon-beam/beam/internal/humanize"
 )
@@ -104,7 +104,7 @@ func BenchmarkArtifacts(b *testing.B) {
 // TestTimesAreShownInTheReadersZone checks that a time from a link is converted to the
 // browser's time zone.
 func TestTimesAreShownInTheReadersZone(t *testing.T) {
-	fields := ask.Fields{{Name: "at", Type: "string", Format: "date-time"}}
+	fields := askdata.Fields{{Name: "at", Type: "string", Format: "date-time"}}
 	page := func(at string) string {
 		return renderHTML(t, PhotonDetails(Chrome{}, PhotonPage{Name: "p", Form: form.FromFields(fields, url.Values{"at": {at}})}))
 	}

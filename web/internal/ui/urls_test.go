@@ -10,7 +10,7 @@ import (
 
 	"github.com/a-h/templ"
 
-	"github.com/photon-beam/beam/ask"
+	"github.com/photon-beam/beam/internal/askdata"
 	"github.com/photon-beam/beam/internal/engine"
 	"github.com/photon-beam/beam/internal/form"
 	"github.com/photon-beam/beam/internal/links"
@@ -43,7 +43,7 @@ func TestURLsHaveTheBase(t *testing.T) {
 		pages["run with "+kind] = RunPage(c, w.run)
 		pages["inbox with "+kind] = Inbox(c, InboxPage{Asks: []InboxLine{{OpenAsk: w.openAsk()}}, After: "1-a", Next: "1-b"})
 		id := w.openAsk().ID
-		w.answer(2, ask.Decline, "")
+		w.answer(2, askdata.Decline, "")
 		pages["closed "+kind] = AskClosedPage(c, w.run.Ask(id), nil)
 	}
 	for kind, events := range shownArtifacts() {

@@ -9,7 +9,7 @@ import (
 	"github.com/a-h/templ"
 	"golang.org/x/net/html"
 
-	"github.com/photon-beam/beam/ask"
+	"github.com/photon-beam/beam/internal/askdata"
 	"github.com/photon-beam/beam/internal/cleantext"
 	"github.com/photon-beam/beam/internal/engine"
 	"github.com/photon-beam/beam/internal/runlog"
@@ -36,10 +36,10 @@ func TestPagesShowWhatIsInvisible(t *testing.T) {
 // Who asks is named by the names that Beam gives, whatever a tool calls itself, and what Beam says
 // about the question stands apart.
 func TestPagesNameWhoAsks(t *testing.T) {
-	q := ask.Question{Kind: ask.KindConfirm, Message: "Go?", Fields: ask.Fields{{Name: "go", Type: "boolean"}}, Server: "weather", Tool: "weather__get", Note: "It may be another's."}
+	q := askdata.Question{Kind: askdata.KindConfirm, Message: "Go?", Fields: askdata.Fields{{Name: "go", Type: "boolean"}}, Server: "weather", Tool: "weather__get", Note: "It may be another's."}
 	unsure, local := q, q
 	unsure.Tool, local.Server, local.Tool, local.Note = "", "", "", ""
-	for want, q := range map[string]*ask.Question{"The tool get of the server weather": &q, "The server weather": &unsure, "Beam security": &local} {
+	for want, q := range map[string]*askdata.Question{"The tool get of the server weather": &q, "The server weather": &unsure, "Beam security": &local} {
 		o := engine.OpenAsk{ID: "a.1", Run: "a", Photon: "weather__get", Title: "Beam security", Asked: runlog.Asked{Key: "go", Question: q}}
 		for name, page := range map[string]templ.Component{
 			"page": AskPage(testChrome(), o, nil, nil), "inbox": Inbox(testChrome(), InboxPage{Asks: []InboxLine{{OpenAsk: o}}}), "chat": ChatQuestion(o, ChatQuestionOptions{Accept: true}, nil, nil),

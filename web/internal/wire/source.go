@@ -5,8 +5,10 @@ import (
 
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/askdata"
 	"github.com/photon-beam/beam/internal/engine"
 	"github.com/photon-beam/beam/internal/mcp/runsource"
+	"github.com/photon-beam/beam/internal/registry"
 	"github.com/photon-beam/beam/internal/runlog"
 	"github.com/photon-beam/beam/sse"
 )
@@ -14,7 +16,7 @@ import (
 // Runs describes an engine's runs for the rendering of their messages.
 type Runs struct {
 	Engine  *engine.Engine
-	Photons *generators.Registry
+	Photons *registry.Registry
 }
 
 // Describe returns a run as a caller gets its JSON-RPC messages. BaseURL begins the URLs in them.
@@ -22,7 +24,7 @@ func (r *Runs) Describe(caller generators.Caller, info engine.Info, baseURL stri
 	photon, _ := r.Photons.Lookup(info.Photon)
 	return sse.JSONRPCRun{
 		ID: info.ID, PhotonName: info.Photon, Photon: photon, Source: r.source(caller, info, baseURL),
-		Excludes: func(q *ask.Question) string { return r.Engine.Excludes(caller, info.ID, q) },
+		Excludes: func(q *askdata.Question) string { return r.Engine.Excludes(caller, info.ID, q) },
 	}
 }
 

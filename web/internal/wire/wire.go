@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/photon-beam/beam/ask"
+	"github.com/photon-beam/beam/internal/askdata"
 	"github.com/photon-beam/beam/internal/mcp/message"
 	"github.com/photon-beam/beam/internal/recording"
 	"github.com/photon-beam/beam/internal/runlog"
@@ -113,7 +113,7 @@ func (t *translation) Asked(e runlog.Entry, d runlog.Asked) error {
 	if ok {
 		m := &t.message
 		m.Kind, m.ID = "request", runlog.AskID(t.id, e.Seq)
-		t.asks[e.Seq] = request{m.Method, e.Time, d.Question == nil || d.Question.Kind == ask.KindSecret}
+		t.asks[e.Seq] = request{m.Method, e.Time, d.Question == nil || d.Question.Kind == askdata.KindSecret}
 	}
 	return err
 }
@@ -136,8 +136,8 @@ func (t *translation) Answered(e runlog.Entry, d runlog.Answered) error {
 }
 
 // resultOf returns an answer as a client's result.
-func resultOf(asked request, a ask.Answer) any {
-	if a.Action == ask.Accept && len(a.Content) > 0 && asked.method != "elicitation/create" {
+func resultOf(asked request, a askdata.Answer) any {
+	if a.Action == askdata.Accept && len(a.Content) > 0 && asked.method != "elicitation/create" {
 		return a.Content
 	}
 	result := map[string]any{"action": a.Action}

@@ -1,4 +1,4 @@
-package ask
+package askdata
 
 import (
 	"fmt"
@@ -7,20 +7,20 @@ import (
 	"github.com/photon-beam/beam/internal/secretwords"
 )
 
-// rejectSecretFields returns a [*PolicyError] for a field that asks for a secret in
-// the clear.
-func rejectSecretFields(form Fields) error {
+// SecretRefusal returns why a form may not be asked: a field asks for a secret in the
+// clear. It returns "" if none does.
+func (form Fields) SecretRefusal() string {
 	for _, f := range form {
 		if f.Type == "boolean" || len(f.Choices) > 0 {
 			continue
 		}
 		for _, name := range []string{f.Name, f.Title} {
 			if word := cachedSecretWord(name, f.Type); word != "" {
-				return &PolicyError{fmt.Sprintf("the field %q asks for a secret (%s), and answers to forms are recorded in the clear: use ask.Secret", f.Name, word)}
+				return fmt.Sprintf("the field %q asks for a secret (%s), and answers to forms are recorded in the clear: use ask.Secret", f.Name, word)
 			}
 		}
 	}
-	return nil
+	return ""
 }
 
 // secretWords caches the results of [secretwords.InName]: a program asks for few names.

@@ -1,4 +1,4 @@
-package ask
+package askdata
 
 import (
 	"encoding/json"
@@ -36,9 +36,9 @@ type kindRules struct {
 	onPage bool
 	// validate checks a question that is about to be asked. Nil checks its fields.
 	validate func(q *Question) error
-	// admit reports why a question may not be asked. Nil rejects fields that ask
+	// admit returns why a question may not be asked, or "". Nil rejects fields that ask
 	// for a secret in the clear.
-	admit func(q *Question) error
+	admit func(q *Question) (reason string)
 	// check validates an accepted answer and returns it in the form to be
 	// recorded. Nil checks its content against the fields.
 	check func(q *Question, a Answer) (Answer, error)
@@ -59,14 +59,14 @@ var kindTable = []kindRules{
 	{kind: KindFile, onPage: true, validate: validateFile, admit: admitFile, check: checkFileAnswer},
 	{kind: KindForm},
 	{kind: KindURL, check: checkConsent},
-	{kind: KindSample, validate: validateSample, admit: admitSample, check: checkContent((*Question).checkSample)},
+	{kind: KindSample, validate: validateAny, admit: admitSample, check: checkContent((*Question).checkSample)},
 	{kind: KindRoots, check: checkContent((*Question).checkRoots)},
 }
 
-// The kinds that take the options for texts, and for numbers.
+// The kinds that take the options of package ask for texts, and for numbers.
 var (
-	textKinds   = []Kind{KindText, KindSecret}
-	numberKinds = []Kind{KindNumber, KindInteger}
+	TextKinds   = []Kind{KindText, KindSecret}
+	NumberKinds = []Kind{KindNumber, KindInteger}
 )
 
 // Kinds returns the kinds of questions. The set is closed: every surface has a
@@ -89,28 +89,33 @@ func (k Kind) rules() *kindRules {
 	return &kindTable[i]
 }
 
-// hasOneField reports whether questions of the kind consist of a single field.
-func (r *kindRules) hasOneField() bool { return r.field.Type != "" }
+// Field returns the template of the only field of the kind's questions. It reports false
+// if they have none, or several.
+func (k Kind) Field() (Field, bool) {
+	f := k.rules().field
+	return f, f.Type != ""
+}
 
 // admitAny admits a question for a secret.
-func admitAny(*Question) error { return nil }
+func admitAny(*Question) string { return "" }
 
 func validateFile(q *Question) error { return q.File.validate() }
 
-func admitFile(q *Question) error {
+func admitFile(q *Question) string {
 	if q.File == nil {
-		return &PolicyError{"a file question needs rules: use ask.File"}
+		return "a file question needs rules: use ask.File"
 	}
-	return nil
+	return ""
 }
 
-func validateSample(q *Question) error { return q.Sample.validate() }
+// validateAny leaves it to package ask to validate the request of a sampling question.
+func validateAny(*Question) error { return nil }
 
-func admitSample(q *Question) error {
+func admitSample(q *Question) string {
 	if q.Sample == nil {
-		return &PolicyError{"a sampling question needs a request: use ask.Sample"}
+		return "a sampling question needs a request: use ask.Sample"
 	}
-	return rejectSecretFields(q.Fields)
+	return q.Fields.SecretRefusal()
 }
 
 // checkConsent accepts without content.

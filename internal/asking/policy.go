@@ -1,9 +1,14 @@
-package ask
+// Package asking has what drivers of photons need of package ask: the policy, and the parts
+// of questions that are values of that package.
+package asking
 
 import (
 	"cmp"
 	"fmt"
 	"time"
+
+	"github.com/photon-beam/beam/ask"
+	"github.com/photon-beam/beam/internal/askdata"
 )
 
 // A Policy limits what photons may ask. The zero Policy only rejects forms that
@@ -21,32 +26,23 @@ type Policy struct {
 	AllowSecrets bool
 }
 
-// A PolicyError reports that a question may not be asked. Its text says how to
-// change it.
-type PolicyError struct{ Reason string }
-
-func (e *PolicyError) Error() string { return "this question may not be asked: " + e.Reason }
-
-// Admit returns a [*PolicyError] if the question may not be asked while that many
+// Admit returns a [*ask.PolicyError] if the question may not be asked while that many
 // others are open.
-func (p Policy) Admit(q *Question, openInRun, openOfOwner int) error {
+func (p Policy) Admit(q *askdata.Question, openInRun, openOfOwner int) error {
 	if p.OpenPerRun > 0 && openInRun >= p.OpenPerRun {
-		return &PolicyError{fmt.Sprintf("the run already has %d open questions, the most that are allowed", openInRun)}
+		return &ask.PolicyError{Reason: fmt.Sprintf("the run already has %d open questions, the most that are allowed", openInRun)}
 	}
 	if p.OpenPerOwner > 0 && openOfOwner >= p.OpenPerOwner {
-		return &PolicyError{fmt.Sprintf("this person already has %d open questions, the most that are allowed", openOfOwner)}
+		return &ask.PolicyError{Reason: fmt.Sprintf("this person already has %d open questions, the most that are allowed", openOfOwner)}
 	}
-	if admit := q.Kind.rules().admit; admit != nil {
-		return admit(q)
+	if reason := q.Refusal(p.AllowSecrets); reason != "" {
+		return &ask.PolicyError{Reason: reason}
 	}
-	if p.AllowSecrets {
-		return nil
-	}
-	return rejectSecretFields(q.Fields)
+	return nil
 }
 
 // TimeoutOf returns how long a question may stay open: its own timeout, or else the
 // policy's. 0 means no limit.
-func (p Policy) TimeoutOf(q *Question) time.Duration {
+func (p Policy) TimeoutOf(q *askdata.Question) time.Duration {
 	return cmp.Or(time.Duration(q.Timeout), p.Timeout)
 }

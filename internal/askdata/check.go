@@ -1,4 +1,4 @@
-package ask
+package askdata
 
 import (
 	"encoding/json"
@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/driver"
 	"github.com/photon-beam/beam/internal/rawjson"
 	"github.com/photon-beam/beam/internal/rule"
 )
@@ -79,12 +80,12 @@ type checker struct {
 
 // violate adds that the field breaks a rule.
 func (c *checker) violate(name, want, got string) {
-	c.errs = append(c.errs, violation(generators.At(c.path, "").Path, name, want, got))
+	c.errs = append(c.errs, violation(driver.At(c.path, "").Path, name, want, got))
 }
 
 // addError adds an error in words of its own.
 func (c *checker) addError(name, format string, args ...any) {
-	e := generators.At(c.path, fmt.Sprintf(format, args...))
+	e := driver.At(c.path, fmt.Sprintf(format, args...))
 	e.Rule = name
 	c.errs = append(c.errs, e)
 }
@@ -153,7 +154,7 @@ func (c *checker) checkList(f *Field, raw json.RawMessage) {
 		if got == "string" {
 			s, _ = rawjson.DecodeText(item)
 		}
-		at := generators.At(f.Name, "").Path + "/" + strconv.Itoa(i)
+		at := driver.At(f.Name, "").Path + "/" + strconv.Itoa(i)
 		switch {
 		case len(c.errs) >= maxErrors:
 		case got != "string":

@@ -1,4 +1,4 @@
-package generators
+package driver
 
 import (
 	"encoding/json"
@@ -6,17 +6,9 @@ import (
 	"math"
 	"reflect"
 
-	"github.com/photon-beam/beam/internal/humanize"
+	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/call"
 )
-
-// truncateText returns s if it has at most MaxText bytes. Otherwise it truncates s
-// to MaxText bytes and ends it with the number of bytes in s.
-func truncateText(s string) string {
-	if len(s) <= MaxText {
-		return s
-	}
-	return humanize.TruncateBytes(s, MaxText, fmt.Sprintf(" … (truncated: %d bytes in all)", len(s)))
-}
 
 // finiteOrZero returns f, or 0 if f is NaN or infinite, which JSON can't represent.
 func finiteOrZero(f float64) float64 {
@@ -26,35 +18,26 @@ func finiteOrZero(f float64) float64 {
 	return f
 }
 
-// mustMarshal encodes values for which json.Marshal can't fail.
-func mustMarshal(v any) json.RawMessage {
-	raw, err := json.Marshal(v)
-	if err != nil {
-		panic(fmt.Sprintf("generators: encoding %T: %v", v, err))
-	}
-	return raw
-}
-
 // encodeLogData returns a value that fits in a log line and that encoding/json can
 // encode. It recovers panics of v's methods, because it runs in the driver of the run.
 func encodeLogData(v any) (data any) {
 	defer func() {
 		if p := recover(); p != nil {
-			data = truncateText(fmt.Sprintf("this %T can't be shown, because it panicked: %v", v, p))
+			data = call.TruncateText(fmt.Sprintf("this %T can't be shown, because it panicked: %v", v, p))
 		}
 	}()
 	raw, err := json.Marshal(v)
 	switch text, isRaw := v.(json.RawMessage); {
-	case err == nil && len(raw) <= MaxText:
+	case err == nil && len(raw) <= call.MaxText:
 		return json.RawMessage(raw)
 	case err == nil:
-		return truncateText(string(raw))
+		return call.TruncateText(string(raw))
 	case isRaw:
-		return truncateText(string(text))
+		return call.TruncateText(string(text))
 	case !isPrintable(v):
-		return truncateText(fmt.Sprintf("this %T can't be shown: %v", v, err))
+		return call.TruncateText(fmt.Sprintf("this %T can't be shown: %v", v, err))
 	}
-	return truncateText(fmt.Sprint(v))
+	return call.TruncateText(fmt.Sprint(v))
 }
 
 // isPrintable reports whether package fmt can print v. A map or slice that contains
@@ -91,4 +74,25 @@ func isPrintable(v any) bool {
 		return true
 	}
 	return walk(reflect.ValueOf(v), 0)
+}
+
+// normalized returns the artifact as a log records it: with texts of limited length,
+// and with the actual size of its body.
+func normalized(a *generators.Artifact) *generators.Artifact {
+	n := *a
+	n.Title, n.MediaType, n.URI = call.TruncateText(a.Title), call.TruncateText(a.MediaType), call.TruncateText(a.URI)
+	if len(a.Body) > 0 {
+		n.Size = int64(len(a.Body))
+	}
+	return &n
+}
+
+// orInfo returns l, or Info if l is not one of the levels.
+func orInfo(l generators.Level) generators.Level {
+	switch l {
+	case generators.Debug, generators.Info, generators.Success, generators.Notice, generators.Warning, generators.Error, generators.Critical,
+		generators.Alert, generators.Emergency:
+		return l
+	}
+	return generators.Info
 }

@@ -1,4 +1,4 @@
-package generators
+package driver
 
 import (
 	"bytes"
@@ -6,26 +6,50 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+
+	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/call"
 )
 
 // eventKind describes one kind of event that a log records.
 type eventKind struct {
 	name string
 	// newEvent returns an empty event of the kind for Decode to fill in.
-	newEvent func() Event
+	newEvent func() generators.Event
 	// normalize returns what Encode marshals for e, within the limits of an
 	// entry. It reports false if e is not of this kind.
-	normalize func(e Event) (any, bool)
+	normalize func(e generators.Event) (any, bool)
+}
+
+// eventKinds lists every kind once. [Kinds], [Encode] and [Decode] read it; a new
+// kind is a type in package generators and an entry here.
+var eventKinds = []eventKind{
+	newEventKind("status", func(e *generators.StatusEvent) any {
+		return generators.StatusEvent{Level: orInfo(e.Level), Text: call.TruncateText(e.Text)}
+	}),
+	newEventKind("progress", func(e *generators.ProgressEvent) any {
+		return generators.ProgressEvent{Done: finiteOrZero(e.Done), Total: finiteOrZero(e.Total), Text: call.TruncateText(e.Text)}
+	}),
+	newEventKind("log", func(e *generators.LogEvent) any {
+		return generators.LogEvent{Level: orInfo(e.Level), Logger: call.TruncateText(e.Logger), Data: encodeLogData(e.Data)}
+	}),
+	newEventKind("chunk", func(e *generators.ChunkEvent) any { return generators.ChunkEvent{Text: call.TruncateText(e.Text)} }),
+	newEventKind("toast", func(e *generators.ToastEvent) any {
+		return generators.ToastEvent{Level: orInfo(e.Level), Text: call.TruncateText(e.Text)}
+	}),
+	newEventKind("artifact", func(e *generators.Artifact) any { return normalized(e) }),
+	newEventKind("stepped", func(e *generators.Stepped) any { return e }),
+	newEventKind("result", func(e *generators.Result) any { return e }),
 }
 
 func newEventKind[E any, P interface {
 	*E
-	Event
+	generators.Event
 }](name string, normalize func(P) any) eventKind {
 	return eventKind{
 		name:     name,
-		newEvent: func() Event { return P(new(E)) },
-		normalize: func(e Event) (any, bool) {
+		newEvent: func() generators.Event { return P(new(E)) },
+		normalize: func(e generators.Event) (any, bool) {
 			p, ok := e.(P)
 			if !ok {
 				return nil, false
@@ -46,19 +70,28 @@ func Kinds() []string {
 }
 
 // MaxText is the maximum length of an event's text, in bytes. [Encode]
-// truncates longer text and says so. Long content belongs in an [Artifact].
-const MaxText = 16 << 10
+// truncates longer text and says so. Long content belongs in an artifact.
+const MaxText = call.MaxText
 
 var (
 	errUnknownEventType = errors.New("the type is unknown")
 	errUnknownEventKind = errors.New("only Decode makes such an event")
 )
 
+// UnknownEvent is a recorded event whose kind this version of Beam doesn't
+// know. Only [Decode] makes one; surfaces show its data as JSON. A generator
+// can't yield one: [Encode] refuses it.
+type UnknownEvent struct {
+	generators.Event // nil
+	Kind             string
+	Data             json.RawMessage // valid JSON; nil if nothing was recorded
+}
+
 // Encode returns an event's kind and its JSON. It truncates text longer than
 // [MaxText], replaces an unknown level by Info, and writes log data that JSON
 // can't represent as package fmt prints it. A [Call] has no encoding of its own:
 // the driver of a run records it.
-func Encode(e Event) (kind string, data json.RawMessage, err error) {
+func Encode(e generators.Event) (kind string, data json.RawMessage, err error) {
 	if v := reflect.ValueOf(e); !v.IsValid() || v.Kind() == reflect.Pointer && v.IsNil() {
 		return "", nil, fmt.Errorf("generators: a nil event (%T) has no encoding", e)
 	}
@@ -73,8 +106,8 @@ func Encode(e Event) (kind string, data json.RawMessage, err error) {
 			break
 		}
 	}
-	if a, ok := e.(*Artifact); ok && err == nil {
-		err = a.check()
+	if a, ok := e.(*generators.Artifact); ok && err == nil {
+		err = call.Hooks.ArtifactError(a)
 	}
 	if err != nil {
 		return "", nil, fmt.Errorf("generators: an event of type %T has no encoding: %w", e, err)
@@ -85,7 +118,7 @@ func Encode(e Event) (kind string, data json.RawMessage, err error) {
 // Decode is the inverse of [Encode]. Numbers in log data become json.Number. An
 // event of a kind that is not in [Kinds] becomes an [*UnknownEvent]. It
 // returns an error if data isn't JSON or doesn't match its kind.
-func Decode(kind string, data json.RawMessage) (Event, error) {
+func Decode(kind string, data json.RawMessage) (generators.Event, error) {
 	for _, k := range eventKinds {
 		if k.name != kind {
 			continue

@@ -1,4 +1,4 @@
-package ask
+package askdata
 
 import (
 	"encoding/json"

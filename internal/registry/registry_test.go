@@ -1,4 +1,4 @@
-package generators_test
+package registry_test
 
 import (
 	"context"
@@ -10,9 +10,10 @@ import (
 
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/registry"
 )
 
-func returnZero(context.Context, noInput, generators.Yield) (int, error) { return 0, nil }
+func returnZero(context.Context, struct{}, generators.Yield) (int, error) { return 0, nil }
 
 // newTypedPhoton returns a photon with the given input and output types.
 func newTypedPhoton[In, Out any](opts *generators.Options) *generators.Photon {
@@ -46,8 +47,8 @@ func TestRegistryRejectsInvalidPhotons(t *testing.T) {
 		want   []string
 	}{
 		{"nil", nil, []string{"nil"}},
-		{"no function", generators.New[noInput, int]("p", nil, nil), []string{`photon "p"`, "no function"}},
-		{"no channel function", generators.FromChan[noInput, int]("p", nil, nil), []string{`photon "p"`, "no function"}},
+		{"no function", generators.New[struct{}, int]("p", nil, nil), []string{`photon "p"`, "no function"}},
+		{"no channel function", generators.FromChan[struct{}, int]("p", nil, nil), []string{`photon "p"`, "no function"}},
 		{"empty name", generators.New("", returnZero, nil), []string{`photon ""`, "a name must be 1 to 128"}},
 		{"a space", generators.New("a b", returnZero, nil), []string{`"a b"`, "a name must be"}},
 		{"a slash", generators.New("a/b", returnZero, nil), []string{"a name must be"}},
@@ -55,19 +56,19 @@ func TestRegistryRejectsInvalidPhotons(t *testing.T) {
 		{"not ASCII", generators.New("größe", returnZero, nil), []string{"a name must be"}},
 		{"too long", generators.New(strings.Repeat("a", 129), returnZero, nil), []string{"a name must be"}},
 		{"channel field", newTypedPhoton[outer, int](nil), []string{"its input has no schema", "field Jobs of", "field Ch of", "chan int"}},
-		{"channel result", newTypedPhoton[noInput, outer](nil), []string{"its output has no schema", "field Ch of"}},
-		{"function", newTypedPhoton[noInput, func()](nil), []string{"its output has no schema", "func()"}},
+		{"channel result", newTypedPhoton[struct{}, outer](nil), []string{"its output has no schema", "field Ch of"}},
+		{"function", newTypedPhoton[struct{}, func()](nil), []string{"its output has no schema", "func()"}},
 		{"cycle", newTypedPhoton[cycle, int](nil), []string{"field Next of", "cycle"}},
 		{"bad tag", newTypedPhoton[badTag, int](nil), []string{"field Age of", `minimum:"young"`, "must be a number"}},
 		{"text as input", newTypedPhoton[string, int](nil), []string{"must be a struct or a map"}},
 		{"anything as input", newTypedPhoton[any, int](nil), []string{"must be a struct or a map"}},
-		{"nested form", newTypedPhoton[noInput, int](forms(ask.Fits[nestedForm])), []string{`photon "p"`, `field "home"`, "is an object; a form is flat"}},
-		{"form with a secret", newTypedPhoton[noInput, int](forms(ask.Fits[listForm], ask.Fits[secretForm])), []string{`"apiKey"`, "ask.Secret"}},
-		{"form with a channel", newTypedPhoton[noInput, int](forms(ask.Fits[inner])), []string{"field Ch of"}},
+		{"nested form", newTypedPhoton[struct{}, int](forms(ask.Fits[nestedForm])), []string{`photon "p"`, `field "home"`, "is an object; a form is flat"}},
+		{"form with a secret", newTypedPhoton[struct{}, int](forms(ask.Fits[listForm], ask.Fits[secretForm])), []string{`"apiKey"`, "ask.Secret"}},
+		{"form with a channel", newTypedPhoton[struct{}, int](forms(ask.Fits[inner])), []string{"field Ch of"}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			_, err := generators.NewRegistry(tt.photon)
+			_, err := registry.NewRegistry(tt.photon)
 			for _, want := range tt.want {
 				if err == nil || !strings.Contains(err.Error(), want) {
 					t.Errorf("the error is %v, want one with %q", err, want)
@@ -78,20 +79,20 @@ func TestRegistryRejectsInvalidPhotons(t *testing.T) {
 }
 
 func TestRegistryRejectsDuplicates(t *testing.T) {
-	r, err := generators.NewRegistry(generators.New("a", returnZero, nil), generators.New("A", returnZero, nil))
+	r, err := registry.NewRegistry(generators.New("a", returnZero, nil), generators.New("A", returnZero, nil))
 	if err != nil {
 		t.Fatal(err)
 	}
 	if err := r.Add(generators.New("a", returnZero, nil)); err == nil || !strings.Contains(err.Error(), `photon "a"`) {
 		t.Errorf("a second %q: %v", "a", err)
 	}
-	if _, err := generators.NewRegistry(generators.New("b", returnZero, nil), generators.New("b", returnZero, nil)); err == nil {
+	if _, err := registry.NewRegistry(generators.New("b", returnZero, nil), generators.New("b", returnZero, nil)); err == nil {
 		t.Error("NewRegistry accepted two photons with the same name")
 	}
 }
 
 func TestRegistryFindsPhotons(t *testing.T) {
-	r, err := generators.NewRegistry(
+	r, err := registry.NewRegistry(
 		generators.New("zeta", returnZero, &generators.Options{Title: "Z"}),
 		generators.New("alpha.1", returnZero, nil),
 		generators.New("_", returnZero, nil))
@@ -114,7 +115,7 @@ func TestRegistryFindsPhotons(t *testing.T) {
 }
 
 func TestRegistryIsConcurrent(t *testing.T) {
-	r, err := generators.NewRegistry()
+	r, err := registry.NewRegistry()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -136,14 +137,14 @@ func TestRegistryIsConcurrent(t *testing.T) {
 // Changing the options after New doesn't change the photon.
 func TestOptionsAreCopied(t *testing.T) {
 	opts := &generators.Options{Title: "before", Forms: []func() error{func() error { return nil }}}
-	p := newTypedPhoton[noInput, int](opts)
+	p := newTypedPhoton[struct{}, int](opts)
 	opts.Title = "after"
 	if p.Title() != "before" || p.Options().Title != "before" {
 		t.Errorf("the title is %q", p.Title())
 	}
 	failing := errors.New("no")
 	opts.Forms[0] = func() error { return failing }
-	if _, err := generators.NewRegistry(p); err != nil {
+	if _, err := registry.NewRegistry(p); err != nil {
 		t.Errorf("rejected: %v", err)
 	}
 }
@@ -153,7 +154,7 @@ func TestUpdateIsOneChange(t *testing.T) {
 	named := func(name string) *generators.Photon {
 		return generators.New(name, returnZero, nil)
 	}
-	r, err := generators.NewRegistry(named("a"), named("b"))
+	r, err := registry.NewRegistry(named("a"), named("b"))
 	if err != nil {
 		t.Fatal(err)
 	}

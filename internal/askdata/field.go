@@ -1,4 +1,4 @@
-package ask
+package askdata
 
 import (
 	"encoding/json"
@@ -64,6 +64,15 @@ func (c Choice) Label() string {
 		return c.Title
 	}
 	return c.Value
+}
+
+// Choices returns choices without titles.
+func Choices(values ...string) []Choice {
+	choices := make([]Choice, len(values))
+	for i, v := range values {
+		choices[i] = Choice{Value: v}
+	}
+	return choices
 }
 
 // Label returns the title, or the name if there is no title.

@@ -1,12 +1,6 @@
-// Package ask asks questions. A photon calls one typed function per kind of
-// question (Text, Confirm, Select, Form and so on) and doesn't know who answers or
-// where. A surface shows the [Question] and validates the [Answer], and the
-// function returns the answer to the photon.
-//
-// A person accepts a question with content, declines it (says no), or cancels it
-// (dismisses it without choosing). Decline, cancel, timeout, "nobody can be
-// asked", stop and suspension are distinct errors; none becomes a default.
-package ask
+// Package askdata has the data of package ask: questions, their fields, and answers, as logs
+// record them and surfaces show them. Authors of photons don't see it.
+package askdata
 
 import (
 	"encoding/json"
@@ -14,6 +8,7 @@ import (
 	"fmt"
 
 	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/driver"
 )
 
 // A Question is a photon's question in a form that a log can record and any
@@ -34,17 +29,17 @@ type Question struct {
 	UntilDone bool `json:"untilDone,omitempty"`
 	// Sample is the request to a model. Fields are for a person who answers in the
 	// model's place.
-	Sample *SampleRequest `json:"sample,omitempty"`
+	Sample *Sample `json:"sample,omitempty"`
 	// Destructive marks a confirmation of something that can't be undone.
 	Destructive bool `json:"destructive,omitempty"`
 	// Yes and No are the labels of a confirmation's two buttons.
 	Yes string `json:"yes,omitempty"`
 	No  string `json:"no,omitempty"`
 	// Evidence are the artifacts that the question shows, with their bodies; see
-	// [Showing].
+	// ask.Showing.
 	Evidence []*generators.Artifact `json:"evidence,omitempty"`
 	// From are the people who may answer, and no others; none means the run's owner and
-	// operators. NotCaller excludes who started the run. See [From] and [NotCaller].
+	// operators. NotCaller excludes who started the run. See ask.From and ask.NotCaller.
 	From      []Who `json:"from,omitempty"`
 	NotCaller bool  `json:"notCaller,omitempty"`
 	// Server is the MCP server that asks, by the name that Beam's configuration gives it, and
@@ -57,11 +52,15 @@ type Question struct {
 	// Timeout is how long the question may stay open; 0 means no limit.
 	Timeout Millis `json:"timeout,omitempty"`
 
-	answeredBy *generators.Caller // see AnsweredBy; nil if the photon doesn't ask
+	// AnsweredBy is where to store who answered; nil if the photon doesn't ask.
+	AnsweredBy *generators.Caller `json:"-"`
 }
 
+// MaxAtOnce is the maximum number of questions that ask.All asks at once.
+const MaxAtOnce = 100
+
 // Of returns the question that a call asks. It reports false for a step.
-func Of(c *generators.Call) (*Question, bool) {
+func Of(c *driver.Call) (*Question, bool) {
 	q, ok := c.Question.(*Question)
 	return q, ok && q != nil
 }
@@ -92,25 +91,15 @@ type Answer struct {
 	Files   []FileRef       `json:"files,omitempty"`
 }
 
-// The reasons why a question has no answer.
+// ErrDeclined and ErrCancelled are those of package ask, which documents them.
 var (
-	// ErrDeclined: the person said no.
-	ErrDeclined = errors.New("the question was declined")
-	// ErrCancelled: the person dismissed the question without choosing.
+	ErrDeclined  = errors.New("the question was declined")
 	ErrCancelled = errors.New("the question was dismissed")
-	// ErrTimeout: the question's timeout elapsed.
-	ErrTimeout = errors.New("the question was not answered in time")
-	// ErrUnsupported: nobody can be asked.
-	ErrUnsupported = errors.New("nobody can be asked here")
-	// ErrInvalid: the answers didn't fit the question, and it was asked too often.
-	ErrInvalid = errors.New("the answers did not fit the question")
-	// ErrStopped and ErrSuspended: the run ended before the answer came.
-	ErrStopped   = generators.ErrStopped
-	ErrSuspended = generators.ErrSuspended
 )
 
-// validate checks a question that is about to be asked.
-func (q *Question) validate() error {
+// Validate checks a question that is about to be asked. The request of a sampling question
+// is not checked.
+func (q *Question) Validate() error {
 	if validate := q.Kind.rules().validate; validate != nil {
 		return validate(q)
 	}
@@ -131,22 +120,34 @@ func (q *Question) Check(a Answer) (Answer, error) {
 		}
 		return checkFieldsAnswer(q, a)
 	}
-	return a, invalidError(generators.At("action", fmt.Sprintf("must be accept, decline or cancel, not %q", a.Action)))
+	return a, invalidError(driver.At("action", fmt.Sprintf("must be accept, decline or cancel, not %q", a.Action)))
+}
+
+// Refusal returns why a question may not be asked, or "". Forms that ask for secrets may be
+// asked only if that is allowed.
+func (q *Question) Refusal(allowSecrets bool) string {
+	if admit := q.Kind.rules().admit; admit != nil {
+		return admit(q)
+	}
+	if allowSecrets {
+		return ""
+	}
+	return q.Fields.SecretRefusal()
 }
 
 // Reply returns the reply that settles the call with this answer.
-func (a Answer) Reply() generators.Reply {
+func (a Answer) Reply() driver.Reply {
 	switch a.Action {
 	case Accept:
 		if a.Files != nil {
 			raw, err := json.Marshal(a.Files)
-			return generators.Reply{Value: raw, Err: err}
+			return driver.Reply{Value: raw, Err: err}
 		}
-		return generators.Reply{Value: a.Content}
+		return driver.Reply{Value: a.Content}
 	case Decline:
-		return generators.Reply{Err: ErrDeclined}
+		return driver.Reply{Err: ErrDeclined}
 	default:
-		return generators.Reply{Err: ErrCancelled}
+		return driver.Reply{Err: ErrCancelled}
 	}
 }
 

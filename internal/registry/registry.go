@@ -1,39 +1,31 @@
-package generators
+// Package registry has the photons of a Beam by name.
+package registry
 
 import (
 	"errors"
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 	"sync"
+
+	"github.com/photon-beam/beam/generators"
+	"github.com/photon-beam/beam/internal/driver"
 )
-
-// namePattern is MCP's rule for tool names, except that it allows no slash, because
-// names are parts of URL paths.
-var namePattern = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}$`)
-
-func checkName(name string) error {
-	if namePattern.MatchString(name) {
-		return nil
-	}
-	return errors.New("a name must be 1 to 128 of the characters A-Z a-z 0-9 _ . - and must not begin with . or -")
-}
 
 // A Registry is a set of photons by name. It may be used from several
 // goroutines.
 type Registry struct {
 	mu       sync.RWMutex
-	byName   map[string]*Photon
-	sorted   []*Photon // by name
+	byName   map[string]*generators.Photon
+	sorted   []*generators.Photon // by name
 	watchers map[*func()]struct{}
 }
 
 // NewRegistry returns a registry of the given photons, or the first error of
 // [Registry.Add].
-func NewRegistry(photons ...*Photon) (*Registry, error) {
-	r := &Registry{byName: make(map[string]*Photon), watchers: make(map[*func()]struct{})}
+func NewRegistry(photons ...*generators.Photon) (*Registry, error) {
+	r := &Registry{byName: make(map[string]*generators.Photon), watchers: make(map[*func()]struct{})}
 	if err := r.Update(nil, photons...); err != nil {
 		return nil, err
 	}
@@ -42,7 +34,7 @@ func NewRegistry(photons ...*Photon) (*Registry, error) {
 
 // Add registers a photon. It returns an error if the photon's name is invalid or
 // already registered, or if its input, output or one of its forms has no schema.
-func (r *Registry) Add(p *Photon) error { return r.Update(nil, p) }
+func (r *Registry) Add(p *generators.Photon) error { return r.Update(nil, p) }
 
 // Remove removes the photon of that name. Its runs continue.
 func (r *Registry) Remove(name string) {
@@ -53,7 +45,7 @@ func (r *Registry) Remove(name string) {
 
 // Update removes the photons of the given names, which may be missing, and adds others,
 // as one change. If it can't add all of them, as [Registry.Add] says, it changes nothing.
-func (r *Registry) Update(remove []string, add ...*Photon) error {
+func (r *Registry) Update(remove []string, add ...*generators.Photon) error {
 	if err := r.update(remove, add); err != nil {
 		return err
 	}
@@ -61,7 +53,7 @@ func (r *Registry) Update(remove []string, add ...*Photon) error {
 	return nil
 }
 
-func (r *Registry) update(remove []string, add []*Photon) error {
+func (r *Registry) update(remove []string, add []*generators.Photon) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	byName := maps.Clone(r.byName)
@@ -72,16 +64,16 @@ func (r *Registry) update(remove []string, add []*Photon) error {
 		if p == nil {
 			return errors.New("a nil photon can't be registered")
 		}
-		if p.err != nil {
-			return p.err
+		if err := driver.PhotonError(p); err != nil {
+			return err
 		}
-		if byName[p.name] != nil {
-			return fmt.Errorf("photon %q: another photon has the same name", p.name)
+		if byName[p.Name()] != nil {
+			return fmt.Errorf("photon %q: another photon has the same name", p.Name())
 		}
-		byName[p.name] = p
+		byName[p.Name()] = p
 	}
 	r.byName = byName
-	r.sorted = slices.SortedFunc(maps.Values(byName), func(a, b *Photon) int { return strings.Compare(a.name, b.name) })
+	r.sorted = slices.SortedFunc(maps.Values(byName), func(a, b *generators.Photon) int { return strings.Compare(a.Name(), b.Name()) })
 	return nil
 }
 
@@ -108,7 +100,7 @@ func (r *Registry) notifyWatchers() {
 }
 
 // Lookup returns the photon of that name. It reports false if there is none.
-func (r *Registry) Lookup(name string) (*Photon, bool) {
+func (r *Registry) Lookup(name string) (*generators.Photon, bool) {
 	r.mu.RLock()
 	defer r.mu.RUnlock()
 	p, ok := r.byName[name]
@@ -116,7 +108,7 @@ func (r *Registry) Lookup(name string) (*Photon, bool) {
 }
 
 // All returns the photons in the order of their names.
-func (r *Registry) All() []*Photon {
+func (r *Registry) All() []*generators.Photon {
 	r.mu.RLock()
 	defer r.mu.RUnlock()
 	return slices.Clone(r.sorted)

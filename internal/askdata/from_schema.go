@@ -1,4 +1,4 @@
-package ask
+package askdata
 
 import (
 	"errors"
@@ -23,9 +23,9 @@ func FromSchema(schema *jsonschema.Schema) (Fields, error) {
 	return fromObjectSchema(schema, func(f Field, err error) (Field, error) { return f, err })
 }
 
-// fromTypeSchema is like FromSchema, but accepts lists without choices, which
-// [Choose] may set later.
-func fromTypeSchema(schema *jsonschema.Schema) (Fields, error) {
+// FromTypeSchema is like FromSchema, but accepts lists without choices, which
+// ask.Choose may set later.
+func FromTypeSchema(schema *jsonschema.Schema) (Fields, error) {
 	return fromObjectSchema(schema, func(f Field, err error) (Field, error) {
 		if errors.Is(err, errNoChoices) {
 			return f, nil
