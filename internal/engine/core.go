@@ -47,6 +47,7 @@ type core struct {
 	limits     Limits
 	ephemeral  bool
 	skipSleeps bool
+	readsOnly  bool                                              // see [Options]
 	supervisor Supervisor                                        // nil if there is none
 	people     func(qualifies func(generators.Caller) bool) bool // nil if anybody may sign in
 	audit      *audit.Log                                        // nil for none
@@ -79,7 +80,7 @@ type core struct {
 func newCore(o Options) *core {
 	c := &core{
 		photons: o.Photons, log: o.Log, rows: o.Rows, keys: keyring.New(o.KeyDir), program: o.Program, runURL: o.RunURL,
-		policy: o.Policy, limits: o.Limits.withDefaults(), ephemeral: o.Ephemeral, skipSleeps: o.SkipSleeps,
+		readsOnly: o.ReadsOnly, policy: o.Policy, limits: o.Limits.withDefaults(), ephemeral: o.Ephemeral, skipSleeps: o.SkipSleeps,
 		supervisor: o.Supervisor, people: o.People, audit: o.Audit, logger: o.Logger, meter: o.Meter, tracer: o.Tracer,
 		generatorCtx: context.Background(),
 	}

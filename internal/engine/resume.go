@@ -187,7 +187,7 @@ func checkArguments(p *generators.Photon, args json.RawMessage) error {
 type ParkedError struct{ Parked *runlog.Parked }
 
 func (e *ParkedError) Error() string {
-	return "this run is parked, so that its questions can't be answered now: " + e.Parked.Detail
+	return "this run is parked, so that its questions can't be answered now: " + e.Parked.Detail + ". " + runlog.ParkedRemedy
 }
 
 // Is reports whether target is ErrParked.
@@ -196,7 +196,7 @@ func (e *ParkedError) Is(target error) bool { return target == ErrParked }
 // isUnchecked reports whether it isn't known whether a run fits this program: another program
 // has recorded it, or parked it.
 func (c *core) isUnchecked(id string, r *runstate.Run) bool {
-	if !r.Start.Durable || r.State.Ended() || r.Queued {
+	if c.readsOnly || !r.Start.Durable || r.State.Ended() || r.Queued {
 		return false
 	}
 	by := r.Program

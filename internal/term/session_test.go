@@ -133,14 +133,14 @@ func TestInterrupt(t *testing.T) {
 }
 
 // A question that is left open is not asked again, and others are.
-func TestParked(t *testing.T) {
+func TestPostponed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFakeRuns()
 		var asked []string
 		s := &Session{Runs: f, Asker: asker(func(_ context.Context, q *Question, _ *generators.InvalidError) (runs.Answer, error) {
 			asked = append(asked, q.Key)
 			if q.Key == "first" {
-				return runs.Answer{}, ErrParked
+				return runs.Answer{}, ErrPostponed
 			}
 			return runs.Answer{}, ErrLeft
 		})}
