@@ -7,6 +7,8 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
@@ -137,4 +139,43 @@ func TestDurableRunWaitsForItsPhoton(t *testing.T) {
 	if f := openTestEngine(t, o).answerUntilEnd(id); f.Status != runlog.Completed {
 		t.Errorf("finished = %+v", f)
 	}
+}
+
+// A question that expires while its run is parked is withdrawn. The run stays parked, and goes on
+// without an answer when the old version is put back.
+func TestQuestionOfParkedRunExpires(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		asking := func(key string) *generators.Photon {
+			return newPhoton("patient", func(_ context.Context, yield generators.Yield) (string, error) {
+				name, err := ask.Text(yield, key, "Name?", ask.Timeout(time.Hour))
+				if errors.Is(err, ask.ErrTimeout) {
+					return "nobody", nil
+				}
+				return name, err
+			}, &generators.Options{Durable: true})
+		}
+		o := testOptions(t, asking("name"))
+		b := openTestEngine(t, o)
+		id := b.startRun("patient", "")
+		b.waitForAsk(id, 0)
+		b.closeNow()
+
+		before := o.Photons
+		o.Photons = testOptions(t, asking("other")).Photons
+		wrong := openTestEngine(t, o)
+		if info, err := wrong.Info(me, id); err != nil || info.State != engine.Parked {
+			t.Fatalf("the run is %+v, %v", info, err)
+		}
+		time.Sleep(2 * time.Hour)
+		synctest.Wait()
+		if info, err := wrong.Info(me, id); err != nil || info.State != engine.Parked || len(info.Asks) > 0 || len(wrong.Inbox(me, 0)) > 0 {
+			t.Errorf("afterwards, it is %+v, %v", info, err)
+		}
+		wrong.closeNow()
+
+		o.Photons = before
+		if f := openTestEngine(t, o).waitForEnd(id); f.Status != runlog.Completed || string(f.Result) != `"nobody"` {
+			t.Errorf("with the old version put back: finished = %+v", f)
+		}
+	})
 }
