@@ -160,8 +160,8 @@ func TestQuestionOfParkedRunExpires(t *testing.T) {
 		b.waitForAsk(id, 0)
 		b.closeNow()
 
-		before := o.Photons
-		o.Photons = testOptions(t, asking("other")).Photons
+		before := o
+		o.Program, o.Photons = func() string { return "another program" }, testOptions(t, asking("other")).Photons
 		wrong := openTestEngine(t, o)
 		if info, err := wrong.Info(me, id); err != nil || info.State != engine.Parked {
 			t.Fatalf("the run is %+v, %v", info, err)
@@ -173,9 +173,48 @@ func TestQuestionOfParkedRunExpires(t *testing.T) {
 		}
 		wrong.closeNow()
 
-		o.Photons = before
-		if f := openTestEngine(t, o).waitForEnd(id); f.Status != runlog.Completed || string(f.Result) != `"nobody"` {
+		if f := openTestEngine(t, before).waitForEnd(id); f.Status != runlog.Completed || string(f.Result) != `"nobody"` {
 			t.Errorf("with the old version put back: finished = %+v", f)
 		}
+	})
+}
+
+// Lists don't wait for the checks of runs whose code outside of steps is slow. Who opens such a run
+// waits a second at most.
+func TestSlowCheckDelaysNoList(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		slow := false
+		photon := newPhoton("slow", func(_ context.Context, yield generators.Yield) (string, error) {
+			if slow {
+				time.Sleep(10 * time.Second)
+			}
+			return ask.Text(yield, "name", "Name?")
+		}, &generators.Options{Durable: true})
+		o := testOptions(t, photon)
+		b := openTestEngine(t, o)
+		var ids []string
+		for range 20 {
+			ids = append(ids, b.startRun("slow", ""))
+		}
+		synctest.Wait()
+		b.closeNow()
+		slow, o.Program = true, func() string { return "another program" }
+		again := openTestEngine(t, o)
+		for what, look := range map[string]func() int{
+			"the inbox": func() int { return len(again.Inbox(me, 0)) },
+			"the runs":  func() int { return len(again.Runs(me, 0, nil)) },
+			"a run": func() int {
+				if info, err := again.Info(me, ids[0]); err != nil || info.State != engine.Waiting {
+					t.Errorf("the run is %+v, %v", info, err)
+				}
+				return len(ids)
+			},
+		} {
+			began := time.Now()
+			if n := look(); n != len(ids) || time.Since(began) > time.Second {
+				t.Errorf("%s has %d runs after %s", what, n, time.Since(began))
+			}
+		}
+		time.Sleep(time.Minute) // until the code returns
 	})
 }

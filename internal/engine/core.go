@@ -60,6 +60,7 @@ type core struct {
 	residents     *residents
 	checks        singleflight.Group // by run; see ensureChecked
 	checked       replay.CheckedRuns
+	slowPhotons   sync.Map // the names of those whose runs lists don't check; see checkListed
 	exclusive     *exclusive.Runs
 	evictor       *evict.Evictor
 	keeper        *retention.Keeper

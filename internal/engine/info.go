@@ -187,6 +187,19 @@ func (x reader) Info(caller generators.Caller, id string) (Info, error) {
 		return Info{}, err
 	}
 	x.ensureChecked(r)
+	return x.infoOf(r, caller)
+}
+
+// ListedInfo is [Engine.Info] for a list, which doesn't wait for the check of a run any longer.
+func (x reader) ListedInfo(caller generators.Caller, id string) (Info, error) {
+	r, err := x.findRun(caller, id)
+	if err != nil {
+		return Info{}, err
+	}
+	return x.infoOf(r, caller)
+}
+
+func (x reader) infoOf(r *trackedRun, caller generators.Caller) (Info, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	info := r.info()
