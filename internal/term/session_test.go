@@ -172,6 +172,45 @@ func TestUnanswered(t *testing.T) {
 	})
 }
 
+// A run that is parked asks nobody, until it goes on; without anybody to ask, following it ends.
+func TestParkedRun(t *testing.T) {
+	parked := runlog.Parked{Reason: runlog.ParkedChanged, Detail: "it asks another question"}
+	synctest.Test(t, func(t *testing.T) {
+		f := newFakeRuns()
+		asked := 0
+		s := &Session{Runs: f, Asker: asker(func(ctx context.Context, q *Question, _ *generators.InvalidError) (runs.Answer, error) {
+			if asked++; asked == 2 {
+				return accept(q.Key, "a"), nil
+			}
+			<-ctx.Done()
+			return runs.Answer{}, context.Cause(ctx)
+		})}
+		go func() {
+			f.askQuestion("first", ask.KindText)
+			synctest.Wait()
+			f.append(runlog.KindParked, parked)
+			synctest.Wait()
+			if asked != 1 {
+				t.Errorf("it is asked %d times", asked)
+			}
+			f.append(runlog.KindClaimed, runlog.Claimed{Epoch: 2})
+			synctest.Wait()
+			f.append(runlog.KindFinished, completed())
+		}()
+		if _, err := s.Follow(t.Context(), "r"); err != nil || asked != 2 || len(f.answered) != 1 {
+			t.Errorf("%v; it is asked %d times; %v", err, asked, f.answered)
+		}
+	})
+	synctest.Test(t, func(t *testing.T) {
+		f := newFakeRuns()
+		f.askQuestion("first", ask.KindText)
+		f.append(runlog.KindParked, parked)
+		if _, err := (&Session{Runs: f, Known: 2}).Follow(t.Context(), "r"); !errors.Is(err, engine.ErrParked) || !strings.Contains(err.Error(), parked.Detail) {
+			t.Errorf("without anybody to ask: %v", err)
+		}
+	})
+}
+
 // A prepared approval sends a request once: when the call has failed, the question has no
 // answer, and the error says how it can get one.
 func TestPreparedApproval(t *testing.T) {
