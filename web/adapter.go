@@ -9,6 +9,7 @@ import (
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/callers"
 	"github.com/photon-beam/beam/internal/engine"
+	"github.com/photon-beam/beam/internal/runlog"
 	"github.com/photon-beam/beam/web/internal/access"
 	"github.com/photon-beam/beam/web/internal/asks"
 	"github.com/photon-beam/beam/web/internal/login"
@@ -133,7 +134,7 @@ func (a *adapter) writeError(w http.ResponseWriter, r *http.Request, caller gene
 	}
 	problem.SetRetryAfter(w, status, err)
 	if !request.WantsHTML(r) {
-		response.JSON(w, status, map[string]any{"error": errorJSON{text, fields}})
+		response.JSON(w, status, map[string]any{"error": errorJSON{text, fields, parkedIn(err)}})
 		return
 	}
 	title, on := http.StatusText(status), a.linkFromError(r, caller)
@@ -141,6 +142,14 @@ func (a *adapter) writeError(w http.ResponseWriter, r *http.Request, caller gene
 		title, on = own.Title, ui.Link{URL: own.URL, Text: own.Link}
 	}
 	a.pages.Render(w, r, status, ui.ErrorPage(a.pages.Chrome(r, caller, title), status, title, text, on))
+}
+
+// parkedIn returns why a run is parked if that is what is wrong.
+func parkedIn(err error) *runlog.Parked {
+	if parked, ok := errors.AsType[*engine.ParkedError](err); ok {
+		return parked.Parked
+	}
+	return nil
 }
 
 // reject writes the error of a request that isn't served, whoever sends it.
@@ -173,4 +182,5 @@ func (a *adapter) linkFromError(r *http.Request, caller generators.Caller) ui.Li
 type errorJSON struct {
 	Message string                  `json:"message"`
 	Fields  []generators.FieldError `json:"fields,omitempty"`
+	Parked  *runlog.Parked          `json:"parked,omitempty"` // why the run can't go on
 }

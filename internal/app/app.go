@@ -50,7 +50,9 @@ type Config struct {
 	Site    links.Site // where browsers reach the pages
 	Photons *registry.Registry
 	Offers  func(name string) bool // which of Photons are listed and may be started; nil for all
-	Folder  *datafolder.Folder
+	// ReadsOnly means that the process runs no photon; see [engine.Options].
+	ReadsOnly bool
+	Folder    *datafolder.Folder
 
 	Sync store.Sync // when what is recorded is synced to disk
 
@@ -217,7 +219,7 @@ func (a *App) Runs() *runs.Local {
 // startEngine starts the engine on the log, with the runs that are in it.
 func (a *App) startEngine(ctx context.Context, c Config, models *llm.Models) error {
 	options := engine.Options{
-		Photons: c.Photons, Offers: c.Offers, Log: a.store.Store, Blobs: c.Folder.Blobs, Ephemeral: c.Folder.Temporary, Root: c.Root,
+		Photons: c.Photons, ReadsOnly: c.ReadsOnly, Offers: c.Offers, Log: a.store.Store, Blobs: c.Folder.Blobs, Ephemeral: c.Folder.Temporary, Root: c.Root,
 		Program: programdigest.Get, Policy: maxOpenAsks, Limits: c.Limits, Logger: c.Logger, Meter: a.metrics, Supervisor: a.supervisor,
 		People: a.people.mayExist(c), Audit: a.people.audit, RunURL: a.runURL,
 	}

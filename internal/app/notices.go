@@ -99,11 +99,12 @@ func (n *notices) tellOpen() {
 	}
 }
 
-// compose returns the notice of a question; nil if it isn't open any more.
+// compose returns the notice of a question; nil if it isn't open any more, or can't be answered
+// because its run is parked: the next process tells it if the run fits.
 func (n *notices) compose(ctx context.Context, askID string) (*webhook.Notice, error) {
 	open, err := n.engine.OpenAsk(ctx, callers.Operator(), askID)
 	switch {
-	case errors.Is(err, engine.ErrSettled), errors.Is(err, engine.ErrAskNotFound), err == nil && open.Question == nil:
+	case errors.Is(err, engine.ErrSettled), errors.Is(err, engine.ErrAskNotFound), err == nil && (open.Question == nil || open.Parked != nil):
 		return nil, nil
 	case err != nil:
 		return nil, err

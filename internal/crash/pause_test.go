@@ -15,6 +15,7 @@ import (
 // A runState is what the JSON of a run says of its state.
 type runState struct {
 	State, QueuedFor string
+	Last             int
 	Wakes            time.Time
 	Asks             []struct{ ID string }
 }

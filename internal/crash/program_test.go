@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -39,10 +40,10 @@ var bins string
 
 // builder returns a function that builds a program, once for all tests, and returns its
 // path.
-func builder(name, path string) func(testing.TB) string {
+func builder(name, path string, flags ...string) func(testing.TB) string {
 	build := sync.OnceValues(func() (bin string, err error) {
 		bin = filepath.Join(bins, name)
-		if out, err := exec.Command("go", "build", "-o", bin, path).CombinedOutput(); err != nil {
+		if out, err := exec.Command("go", slices.Concat([]string{"build"}, flags, []string{"-o", bin, path})...).CombinedOutput(); err != nil {
 			return "", fmt.Errorf("%w: %s", err, out)
 		}
 		return bin, nil

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/photon-beam/beam/ask"
 	"github.com/photon-beam/beam/generators"
@@ -138,4 +140,82 @@ func TestDurableRunWaitsForItsPhoton(t *testing.T) {
 	if f := openTestEngine(t, o).answerUntilEnd(id); f.Status != runlog.Completed {
 		t.Errorf("finished = %+v", f)
 	}
+}
+
+// A question that expires while its run is parked is withdrawn. The run stays parked, and goes on
+// without an answer when the old version is put back.
+func TestQuestionOfParkedRunExpires(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		asking := func(key string) *generators.Photon {
+			return newPhoton("patient", func(_ context.Context, yield generators.Yield) (string, error) {
+				name, err := ask.Text(yield, key, "Name?", ask.Timeout(time.Hour))
+				if errors.Is(err, ask.ErrTimeout) {
+					return "nobody", nil
+				}
+				return name, err
+			}, &generators.Options{Durable: true})
+		}
+		o := testOptions(t, asking("name"))
+		b := openTestEngine(t, o)
+		id := b.startRun("patient", "")
+		b.waitForAsk(id, 0)
+		b.closeNow()
+
+		before := o
+		o.Program, o.Photons = func() string { return "another program" }, testOptions(t, asking("other")).Photons
+		wrong := openTestEngine(t, o)
+		if info, err := wrong.Info(me, id); err != nil || info.State != engine.Parked {
+			t.Fatalf("the run is %+v, %v", info, err)
+		}
+		time.Sleep(2 * time.Hour)
+		synctest.Wait()
+		if info, err := wrong.Info(me, id); err != nil || info.State != engine.Parked || len(info.Asks) > 0 || len(wrong.Inbox(me, 0)) > 0 {
+			t.Errorf("afterwards, it is %+v, %v", info, err)
+		}
+		wrong.closeNow()
+
+		if f := openTestEngine(t, before).waitForEnd(id); f.Status != runlog.Completed || string(f.Result) != `"nobody"` {
+			t.Errorf("with the old version put back: finished = %+v", f)
+		}
+	})
+}
+
+// Lists don't wait for the checks of runs whose code outside of steps is slow. Who opens such a run
+// waits a second at most.
+func TestSlowCheckDelaysNoList(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		slow := false
+		photon := newPhoton("slow", func(_ context.Context, yield generators.Yield) (string, error) {
+			if slow {
+				time.Sleep(10 * time.Second)
+			}
+			return ask.Text(yield, "name", "Name?")
+		}, &generators.Options{Durable: true})
+		o := testOptions(t, photon)
+		b := openTestEngine(t, o)
+		var ids []string
+		for range 20 {
+			ids = append(ids, b.startRun("slow", ""))
+		}
+		synctest.Wait()
+		b.closeNow()
+		slow, o.Program = true, func() string { return "another program" }
+		again := openTestEngine(t, o)
+		for what, look := range map[string]func() int{
+			"the inbox": func() int { return len(again.Inbox(me, 0)) },
+			"the runs":  func() int { return len(again.Runs(me, 0, nil)) },
+			"a run": func() int {
+				if info, err := again.Info(me, ids[0]); err != nil || info.State != engine.Waiting {
+					t.Errorf("the run is %+v, %v", info, err)
+				}
+				return len(ids)
+			},
+		} {
+			began := time.Now()
+			if n := look(); n != len(ids) || time.Since(began) > time.Second {
+				t.Errorf("%s has %d runs after %s", what, n, time.Since(began))
+			}
+		}
+		time.Sleep(time.Minute) // until the code returns
+	})
 }

@@ -49,6 +49,7 @@ type core struct {
 	limits     Limits
 	ephemeral  bool
 	skipSleeps bool
+	readsOnly  bool                                              // see [Options]
 	supervisor Supervisor                                        // nil if there is none
 	people     func(qualifies func(generators.Caller) bool) bool // nil if anybody may sign in
 	audit      *audit.Log                                        // nil for none
@@ -61,6 +62,7 @@ type core struct {
 	residents     *residents
 	checks        singleflight.Group // by run; see ensureChecked
 	checked       replay.CheckedRuns
+	slowPhotons   sync.Map // the names of those whose runs lists don't check; see checkListed
 	exclusive     *exclusive.Runs
 	evictor       *evict.Evictor
 	keeper        *retention.Keeper
@@ -81,7 +83,7 @@ type core struct {
 func newCore(o Options) *core {
 	c := &core{
 		photons: o.Photons, log: o.Log, rows: o.Rows, keys: keyring.New(o.KeyDir), program: o.Program, runURL: o.RunURL,
-		policy: o.Policy, limits: o.Limits.withDefaults(), ephemeral: o.Ephemeral, skipSleeps: o.SkipSleeps,
+		readsOnly: o.ReadsOnly, policy: o.Policy, limits: o.Limits.withDefaults(), ephemeral: o.Ephemeral, skipSleeps: o.SkipSleeps,
 		supervisor: o.Supervisor, people: o.People, audit: o.Audit, logger: o.Logger, meter: o.Meter, tracer: o.Tracer,
 		generatorCtx: context.Background(),
 	}

@@ -119,12 +119,32 @@ func (a *OpenAsk) Asker() string {
 // answer it.
 func (a *OpenAsk) ExcludedReason() string {
 	if a.Parked != nil {
-		return "Nobody can answer this now, because its run is parked: " + a.Parked.Detail + ". It goes on by itself with a program that fits. You can stop it."
+		return "Nobody can answer this now, because its run is parked: " + a.Parked.Detail + ". " + runlog.ParkedRemedy + "."
 	}
 	if a.Unanswerable {
 		return "Nobody can answer this: it is for " + a.For + ", and nobody who can sign in qualifies. You can stop its run."
 	}
 	return "Only " + a.For + " can answer this."
+}
+
+// Refusal is the error of an answer by the caller for whom the question was looked up, if that
+// caller can't answer it.
+func (a *OpenAsk) Refusal() error {
+	switch {
+	case a.Parked != nil:
+		return &ParkedError{a.Parked}
+	case a.Excluded:
+		return &OthersAnswerError{a.For}
+	}
+	return nil
+}
+
+// WaitsFor says in a sentence what a question waits for that the caller can't answer.
+func (a *OpenAsk) WaitsFor() string {
+	if a.Parked != nil {
+		return "Can't be answered now, because its run is parked"
+	}
+	return "Waits for " + a.For + " to answer"
 }
 
 // Pause says in a sentence why a run that isn't waiting for an answer does nothing now.
@@ -167,6 +187,19 @@ func (x reader) Info(caller generators.Caller, id string) (Info, error) {
 		return Info{}, err
 	}
 	x.ensureChecked(r)
+	return x.infoOf(r, caller)
+}
+
+// ListedInfo is [Engine.Info] for a list, which doesn't wait for the check of a run any longer.
+func (x reader) ListedInfo(caller generators.Caller, id string) (Info, error) {
+	r, err := x.findRun(caller, id)
+	if err != nil {
+		return Info{}, err
+	}
+	return x.infoOf(r, caller)
+}
+
+func (x reader) infoOf(r *trackedRun, caller generators.Caller) (Info, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	info := r.info()

@@ -21,6 +21,9 @@ import (
 // Options configure an engine. Photons, Log and Blobs are required.
 type Options struct {
 	Photons *registry.Registry
+	// ReadsOnly means that the process runs no photon, so that whether runs fit it says nothing:
+	// none is parked.
+	ReadsOnly bool
 	// AllowAll starts photons for all callers, as [generators.Photon.Run] does.
 	AllowAll bool
 	// Offers reports whether the photon of that name is listed and may be started; nil

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"time"
 
+	"golang.org/x/sync/singleflight"
+
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/driver"
 	"github.com/photon-beam/beam/internal/engine/exclusive"
@@ -161,7 +163,7 @@ func (c *core) readHistory(ctx context.Context, r *trackedRun, answered func(run
 type ParkedError struct{ Parked *runlog.Parked }
 
 func (e *ParkedError) Error() string {
-	return "this run is parked, so that its questions can't be answered now: " + e.Parked.Detail
+	return "this run is parked, so that its questions can't be answered now: " + e.Parked.Detail + ". " + runlog.ParkedRemedy
 }
 
 // Is reports whether target is ErrParked.
@@ -170,7 +172,7 @@ func (e *ParkedError) Is(target error) bool { return target == ErrParked }
 // isUnchecked reports whether it isn't known whether a run fits this program: another program
 // has recorded it, or parked it.
 func (c *core) isUnchecked(id string, r *runstate.Run) bool {
-	if c.ephemeral || !r.Start.Durable || r.State.Ended() || r.Queued {
+	if c.readsOnly || c.ephemeral || !r.Start.Durable || r.State.Ended() || r.Queued {
 		return false
 	}
 	by := r.Program
@@ -194,27 +196,56 @@ func (c *core) isUnchecked(id string, r *runstate.Run) bool {
 // is parked; one that was parked and fits goes on. An error is logged: the run stays as it is. It
 // takes mu.
 func (c *core) ensureChecked(r *trackedRun) {
+	if done := c.startCheck(r); done != nil {
+		<-done
+	}
+}
+
+// startCheck starts what [core.ensureChecked] does, and returns what receives its end; nil if
+// there is nothing to do.
+func (c *core) startCheck(r *trackedRun) <-chan singleflight.Result {
 	r.mu.Lock()
 	unchecked := r.worker == nil && !r.resuming && !r.endPending && c.isUnchecked(r.id, &r.Run)
 	r.mu.Unlock()
 	if !unchecked || c.acceptCtx.Err() != nil {
-		return
+		return nil
 	}
-	_, err, _ := c.checks.Do(r.id, func() (any, error) { return nil, c.check(r) })
-	if err != nil && c.acceptCtx.Err() == nil {
-		c.logger.Error("checking whether a run fits its photon", "run", r.id, "err", err)
-	}
+	return c.checks.DoChan(r.id, func() (any, error) {
+		began := time.Now()
+		err := c.check(r)
+		if time.Since(began) < replay.RehearsalTime { // the machine was slow, and not the code
+			c.slowPhotons.Delete(r.Start.Photon)
+		}
+		if err != nil && c.acceptCtx.Err() == nil {
+			c.logger.Error("checking whether a run fits its photon", "run", r.id, "err", err)
+		}
+		return nil, nil
+	})
 }
+
+// maxListedCheck is how long a list waits for the check of a run. If that isn't enough, lists show
+// the runs of its photon as they are; who opens one waits for its check.
+const maxListedCheck = replay.RehearsalTime / 4
 
 // checkListed returns the run of a row if it is in memory, or has to be checked before it is
 // listed; otherwise nil.
 func (l lists) checkListed(row *runlist.Row) *trackedRun {
 	r := l.residents.find(row.ID)
+	if _, slow := l.slowPhotons.Load(row.Start.Photon); slow {
+		return r
+	}
 	if r == nil && l.isUnchecked(row.ID, &row.Run) {
 		r, _ = l.load(row.ID) // the list shows the row if that fails
 	}
-	if r != nil {
-		l.ensureChecked(r)
+	if r == nil {
+		return nil
+	}
+	if done := l.startCheck(r); done != nil {
+		select {
+		case <-done:
+		case <-time.After(maxListedCheck):
+			l.slowPhotons.Store(row.Start.Photon, nil)
+		}
 	}
 	return r
 }

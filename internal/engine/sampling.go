@@ -19,8 +19,8 @@ var ErrSamplingChanged = journal.ErrSamplingChanged
 
 // RecordSampling records what happens with an open question to a model. The question
 // stays open. An approval without a number gets the next one. RecordSampling returns the
-// number of the call. The error is [ErrAskNotFound], [ErrForbidden], [ErrSettled], the
-// log's, or [ErrSamplingChanged] if s isn't of the next call, or of the one in progress.
+// number of the call. The error is [ErrAskNotFound], [ErrForbidden], [ErrSettled], [ErrParked]
+// for an approval, the log's, or [ErrSamplingChanged] if s isn't of the next call, or of the one in progress.
 func (x questions) RecordSampling(ctx context.Context, caller generators.Caller, askID string, s runlog.Sampling) (call int, err error) {
 	r, seq, err := x.findAsk(ctx, caller, askID)
 	if err != nil {
@@ -43,6 +43,9 @@ func (x questions) RecordSampling(ctx context.Context, caller generators.Caller,
 	}
 	if s.Approved != nil && s.Call == 0 {
 		s.Call = a.Call + 1
+	}
+	if s.Approved != nil && r.Parked != nil {
+		return 0, &ParkedError{r.Parked}
 	}
 	if err := journal.CheckSampling(&r.Run, s); err != nil {
 		return 0, err

@@ -223,7 +223,11 @@ func (r *Remote) statusError(resp *http.Response, q request) error {
 		Error struct {
 			Message string
 			Fields  []generators.FieldError
-			Data    struct{ Fields []generators.FieldError }
+			Parked  *runlog.Parked
+			Data    struct {
+				Fields []generators.FieldError
+				Parked *runlog.Parked
+			}
 		}
 	}
 	_ = json.NewDecoder(io.LimitReader(resp.Body, 1<<20)).Decode(&body) // an error page of a proxy has none
@@ -238,6 +242,9 @@ func (r *Remote) statusError(resp *http.Response, q request) error {
 			if strings.EqualFold(text, err.Error()+".") {
 				return err
 			}
+		}
+		if p := cmp.Or(body.Error.Parked, body.Error.Data.Parked); p != nil {
+			return &engine.ParkedError{Parked: p}
 		}
 		return engine.ErrSettled
 	case resp.StatusCode == http.StatusUnauthorized && r.Token == "":

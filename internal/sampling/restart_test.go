@@ -1,12 +1,14 @@
 package sampling_test
 
 import (
+	"errors"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/photon-beam/beam/internal/callers"
+	"github.com/photon-beam/beam/internal/engine"
 	"github.com/photon-beam/beam/internal/llm/llmtest"
 	"github.com/photon-beam/beam/internal/runlog"
 	"github.com/photon-beam/beam/internal/sampling"
@@ -45,6 +47,39 @@ func TestRestartInAReply(t *testing.T) {
 	}
 	_, other := replier(t, "Hello")
 	b.close()
+	b = open(t, b, other)
+	b.approve(id, sampling.Decision{})
+	if got := b.result(run); got != "served: Hello (endTurn)" {
+		t.Errorf("the run got %q", got)
+	}
+}
+
+// No model is called for a run that is parked: not again by a restart, and not by an approval.
+func TestParkedRunCallsNoModel(t *testing.T) {
+	s := llmtest.New(t, func(x *llmtest.Call) { x.Say("Hel"); x.WaitUntilGone() })
+	models := s.Models(`"name":"m"`)
+	b := open(t, nil, models)
+	run, id := b.ask("x")
+	b.approve(id, sampling.Decision{})
+	b.waitFor(run, sampled(isText))
+	b.close()
+
+	all := photons
+	photons = nil
+	b = open(t, b, models)
+	photons = all
+	if s := b.state(id); s.Phase != sampling.Failed || !strings.Contains(s.End.Error, "The run is parked") {
+		t.Errorf("the state is %+v, %+v", s, s.End)
+	}
+	if err := b.Approve(t.Context(), ada, "test", id, sampling.Decision{}); !errors.Is(err, engine.ErrParked) {
+		t.Errorf("an approval: %v", err)
+	}
+	if sent := s.Requests(); len(sent) != 1 {
+		t.Errorf("it sent %q", sent)
+	}
+	b.close()
+
+	_, other := replier(t, "Hello")
 	b = open(t, b, other)
 	b.approve(id, sampling.Decision{})
 	if got := b.result(run); got != "served: Hello (endTurn)" {

@@ -175,7 +175,7 @@ func (s *Service) Resume() {
 		if err == nil {
 			err = s.resumeCall(operator, id, state)
 		}
-		if err != nil && !errors.Is(err, engine.ErrSettled) {
+		if err != nil && !errors.Is(err, engine.ErrSettled) && !errors.Is(err, engine.ErrParked) {
 			s.logger.Error("going on with a call of a model", "ask", id, "err", err)
 		}
 	}
@@ -216,6 +216,8 @@ func (s *Service) repeatBody(operator generators.Caller, id string, state *State
 		return nil, "The model is no longer configured as it was. Choose another one."
 	case err != nil:
 		return nil, ""
+	case open.Parked != nil:
+		return nil, "The run is parked. Approve the request again when it goes on."
 	}
 	body, err = model.Encode(requestOf(open, a, model))
 	if err != nil || digest(body) != a.Digest {

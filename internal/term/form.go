@@ -34,20 +34,20 @@ func (f *Forms) Ask(ctx context.Context, q *Question, invalid *generators.Invali
 		case err == nil:
 			f.guard.answered = time.Now()
 			return values.answer()
-		case !errors.Is(err, ErrParked):
+		case !errors.Is(err, ErrPostponed):
 			return runs.Answer{}, err
 		}
 		wait = 0
 		choice, err := f.leave(ctx, q)
 		switch {
-		case errors.Is(err, ErrParked): // Esc, once more
+		case errors.Is(err, ErrPostponed): // Esc, once more
 			continue
 		case err != nil:
 			return runs.Answer{}, err
 		}
 		switch choice {
 		case leaveOpen:
-			return runs.Answer{}, ErrParked
+			return runs.Answer{}, ErrPostponed
 		case leaveRun:
 			return runs.Answer{}, ErrLeft
 		case leaveDecline:
@@ -175,7 +175,7 @@ func (m *formModel) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		case !m.open:
 			return m.tooEarly()
 		case event.String() == "esc" && !m.isFiltering():
-			return m.quit(ErrParked)
+			return m.quit(ErrPostponed)
 		}
 	}
 	next, cmd := m.form.Update(msg)

@@ -43,7 +43,7 @@ func TestEveryEntryIsSeen(t *testing.T) {
 	for _, x := range append(runlogtest.Examples(), events) {
 		v, screen, out := newTestView(60, false, false)
 		v.Verbose = true
-		s := &Session{View: v, Watch: true, id: "r", parked: make(map[string]bool)}
+		s := &Session{View: v, Watch: true, id: "r", postponed: make(map[string]bool)}
 		for i := range x.Entries {
 			e := &x.Entries[i]
 			out.Reset()

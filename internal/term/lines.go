@@ -104,7 +104,7 @@ func (l *Lines) readLine(ctx context.Context, prompt string) (string, error) {
 	case ":dismiss":
 		return "", &leftError{answer: runs.Answer{Action: askdata.Cancel}}
 	case ":later":
-		return "", &leftError{err: ErrParked}
+		return "", &leftError{err: ErrPostponed}
 	case ":leave":
 		return "", &leftError{err: ErrLeft}
 	}

@@ -78,15 +78,15 @@ func (q *Question) request() *ask.SampleRequest {
 // An Asker asks a person.
 type Asker interface {
 	// Ask returns the person's answer, and shows what was wrong with the previous one. The
-	// error is [ErrParked], [ErrLeft], [ErrInterrupted], or ctx's when the question is
+	// error is [ErrPostponed], [ErrLeft], [ErrInterrupted], or ctx's when the question is
 	// settled elsewhere.
 	Ask(ctx context.Context, q *Question, invalid *generators.InvalidError) (runs.Answer, error)
 }
 
 // The ways in which a question, or a run, is left.
 var (
-	// ErrParked leaves the question open and follows the run.
-	ErrParked = errors.New("the question stays open")
+	// ErrPostponed leaves the question open and follows the run.
+	ErrPostponed = errors.New("the question stays open")
 	// ErrLeft leaves the question open and the run.
 	ErrLeft = errors.New("the run was left")
 	// ErrInterrupted means that the person pressed Ctrl-C.
@@ -126,8 +126,9 @@ type Session struct {
 	cancelAsk context.CancelCauseFunc
 	replies   chan reply
 	invalid   *generators.InvalidError // of the current question's last answer
-	parked    map[string]bool
-	reviews   bool // the latest reply of a model is returned by a person
+	postponed map[string]bool
+	parked    *runlog.Parked // why the run can't go on; nil if it can
+	reviews   bool           // the latest reply of a model is returned by a person
 	stopping  bool
 }
 
@@ -146,11 +147,14 @@ type batch struct {
 // errSettledElsewhere is the cause with which a question is no longer asked.
 var errSettledElsewhere = errors.New("the question was settled elsewhere")
 
+// errParked is the cause with which a question is no longer asked whose run is parked.
+var errParked = errors.New("the run is parked")
+
 // Follow follows a run until it ends, and returns how. The error is an [*UnansweredError],
 // [ErrLeft], [ErrInterrupted], that of an invalid prepared answer, or that of the
 // connection.
 func (s *Session) Follow(ctx context.Context, id string) (*runlog.Finished, error) {
-	s.id, s.replies, s.parked = id, make(chan reply), make(map[string]bool)
+	s.id, s.replies, s.postponed = id, make(chan reply), make(map[string]bool)
 	stream, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancel()
 	defer s.endAsk(context.Canceled)
@@ -265,6 +269,18 @@ type sessionEntries struct {
 
 func (s sessionEntries) Started(e runlog.Entry, started runlog.Started) error {
 	s.session.photon = started.Photon
+	return s.session.show(e)
+}
+
+// Parked asks nothing until a program comes that fits the run.
+func (s sessionEntries) Parked(e runlog.Entry, p runlog.Parked) error {
+	s.session.parked = &p
+	s.session.endAsk(errParked)
+	return s.session.show(e)
+}
+
+func (s sessionEntries) Claimed(e runlog.Entry, _ runlog.Claimed) error {
+	s.session.parked = nil
 	return s.session.show(e)
 }
 

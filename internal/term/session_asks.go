@@ -1,6 +1,7 @@
 package term
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -59,13 +60,17 @@ func (s *Session) endAsk(cause error) {
 	}
 }
 
-// askNext asks the first question that is open, unless one is being asked.
+// askNext asks the first question that is open, unless one is being asked, or the run is parked. If
+// nobody can be asked, nobody waits for a program that fits.
 func (s *Session) askNext(ctx context.Context) error {
 	if s.Watch || s.stopping {
 		return nil
 	}
-	for s.current == nil {
-		i := slices.IndexFunc(s.open, func(q *Question) bool { return !s.parked[q.ID] })
+	if s.parked != nil && s.Asker == nil {
+		return &engine.ParkedError{Parked: s.parked}
+	}
+	for s.current == nil && s.parked == nil {
+		i := slices.IndexFunc(s.open, func(q *Question) bool { return !s.postponed[q.ID] })
 		if i < 0 {
 			return nil
 		}
@@ -82,8 +87,8 @@ func (s *Session) ask(ctx context.Context, q *Question) error {
 	if len(q.From) > 0 || q.NotCaller {
 		open, err := s.Runs.Ask(ctx, q.ID)
 		if err == nil && open.Excluded {
-			s.parked[q.ID] = true
-			s.note("Waits for " + open.For + " to answer: " + message.LineSaidBy(q.Question, q.Photon))
+			s.postponed[q.ID] = true
+			s.note(open.WaitsFor() + ": " + message.LineSaidBy(q.Question, q.Photon))
 			return nil
 		}
 	}
@@ -93,7 +98,7 @@ func (s *Session) ask(ctx context.Context, q *Question) error {
 		}
 	}
 	if s.loadModels(ctx, q) == sampling.Replying { // by a standing approval, or somebody's elsewhere
-		s.parked[q.ID] = true // until the model fails
+		s.postponed[q.ID] = true // until the model fails
 		return nil
 	}
 	if s.Asker == nil {
@@ -117,7 +122,7 @@ func (s *Session) answerPrepared(ctx context.Context, q *Question) (done bool, e
 			return false, &InvalidAnswerError{q.Key, fmt.Errorf("--approve %s: no model is configured that can take the request (--models)", q.Key)}
 		}
 	}
-	s.parked[q.ID] = true // until the log says so
+	s.postponed[q.ID] = true // until the log says so
 	err = s.record(ctx, reply{question: q, answer: a})
 	var invalid *generators.InvalidError
 	switch {
@@ -197,12 +202,12 @@ func (s *Session) applySampling(d *runlog.Sampling) {
 			}
 		}
 		s.reviews = d.Approved.Review
-		s.parked[id] = true
+		s.postponed[id] = true
 		if s.current != nil && s.current.ID == id {
 			s.endAsk(errSettledElsewhere)
 		}
 	case d.Ended != nil && (d.Ended.Result == nil || s.reviews && s.Asker == nil):
-		delete(s.parked, id)
+		delete(s.postponed, id)
 	case d.Ended != nil && s.reviews:
 		defer s.note("The reply waits on the page of the question, where it can be read, changed and returned.")
 	}
@@ -211,8 +216,8 @@ func (s *Session) applySampling(d *runlog.Sampling) {
 	}
 }
 
-// describeParked says where a question can be answered that was left open here.
-func (s *Session) describeParked(q *Question) string {
+// describePostponed says where a question can be answered that was left open here.
+func (s *Session) describePostponed(q *Question) string {
 	if s.HowToAnswer == nil {
 		return "The question stays open, until the run ends."
 	}
@@ -230,9 +235,9 @@ func (s *Session) handleReply(ctx context.Context, r reply) error {
 	case r.err == nil:
 	case errors.Is(r.err, ErrInterrupted):
 		return s.interrupt(ctx)
-	case errors.Is(r.err, ErrParked):
-		s.parked[r.question.ID] = true
-		s.note(s.describeParked(r.question))
+	case errors.Is(r.err, ErrPostponed):
+		s.postponed[r.question.ID] = true
+		s.note(s.describePostponed(r.question))
 		return s.askNext(ctx)
 	default:
 		return r.err
@@ -246,11 +251,14 @@ func (s *Session) handleReply(ctx context.Context, r reply) error {
 		return nil
 	case errors.Is(err, engine.ErrSettled): // the log says by whom
 		err = nil
+	case errors.Is(err, engine.ErrParked): // the log says why
+		s.parked = cmp.Or(s.parked, &runlog.Parked{})
+		return nil
 	case errors.Is(err, engine.ErrSamplingChanged): // the log says how, and then it is asked again
 		s.note("Your decision was not sent: " + err.Error() + ".")
 		err = nil
 	}
-	s.parked[r.question.ID] = true // until the log says so
+	s.postponed[r.question.ID] = true // until the log says so
 	if err != nil {
 		return err
 	}

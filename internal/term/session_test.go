@@ -136,14 +136,14 @@ func TestInterrupt(t *testing.T) {
 }
 
 // A question that is left open is not asked again, and others are.
-func TestParked(t *testing.T) {
+func TestPostponed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFakeRuns()
 		var asked []string
 		s := &Session{Runs: f, Asker: asker(func(_ context.Context, q *Question, _ *generators.InvalidError) (runs.Answer, error) {
 			asked = append(asked, q.Key)
 			if q.Key == "first" {
-				return runs.Answer{}, ErrParked
+				return runs.Answer{}, ErrPostponed
 			}
 			return runs.Answer{}, ErrLeft
 		})}
@@ -171,6 +171,45 @@ func TestUnanswered(t *testing.T) {
 		var unanswered *UnansweredError
 		if !errors.As(err, &unanswered) || unanswered.Question.Key != "open" {
 			t.Errorf("%v", err)
+		}
+	})
+}
+
+// A run that is parked asks nobody, until it goes on; without anybody to ask, following it ends.
+func TestParkedRun(t *testing.T) {
+	parked := runlog.Parked{Reason: runlog.ParkedChanged, Detail: "it asks another question"}
+	synctest.Test(t, func(t *testing.T) {
+		f := newFakeRuns()
+		asked := 0
+		s := &Session{Runs: f, Asker: asker(func(ctx context.Context, q *Question, _ *generators.InvalidError) (runs.Answer, error) {
+			if asked++; asked == 2 {
+				return accept(q.Key, "a"), nil
+			}
+			<-ctx.Done()
+			return runs.Answer{}, context.Cause(ctx)
+		})}
+		go func() {
+			f.askQuestion("first", askdata.KindText)
+			synctest.Wait()
+			f.append(runlog.KindParked, parked)
+			synctest.Wait()
+			if asked != 1 {
+				t.Errorf("it is asked %d times", asked)
+			}
+			f.append(runlog.KindClaimed, runlog.Claimed{Epoch: 2})
+			synctest.Wait()
+			f.append(runlog.KindFinished, completed())
+		}()
+		if _, err := s.Follow(t.Context(), "r"); err != nil || asked != 2 || len(f.answered) != 1 {
+			t.Errorf("%v; it is asked %d times; %v", err, asked, f.answered)
+		}
+	})
+	synctest.Test(t, func(t *testing.T) {
+		f := newFakeRuns()
+		f.askQuestion("first", askdata.KindText)
+		f.append(runlog.KindParked, parked)
+		if _, err := (&Session{Runs: f, Known: 2}).Follow(t.Context(), "r"); !errors.Is(err, engine.ErrParked) || !strings.Contains(err.Error(), parked.Detail) {
+			t.Errorf("without anybody to ask: %v", err)
 		}
 	})
 }

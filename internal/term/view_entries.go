@@ -42,7 +42,7 @@ func (v viewEntries) Repeated(_ runlog.Entry, r runlog.Repeated) error {
 
 func (v viewEntries) Parked(_ runlog.Entry, p runlog.Parked) error {
 	v.view.commitStatus()
-	v.view.line(v.view.mark(generators.Warning) + " " + cleantext.Line(p.Describe()))
+	v.view.line(v.view.mark(generators.Warning) + " " + cleantext.Line(p.Describe()+". "+runlog.ParkedRemedy+"."))
 	return nil
 }
 

@@ -79,9 +79,15 @@ func snapshot(ctx context.Context, run *timeline.Run, changed changedItems, r ap
 	if err := addRows(ctx, s, run, changed, r.After); err != nil {
 		return nil, err
 	}
+	renewed := make(map[*timeline.Ask]bool) // by a park, or the end of one
+	for i := range changed {
+		if i != nil && i.Kind == timeline.Asked {
+			renewed[i.Ask] = true
+		}
+	}
 	for _, a := range run.Open {
 		q := apps.Question{ID: a.ID}
-		if _, seq, _ := runlog.SplitAskID(a.ID); seq > r.After { // otherwise the view has it
+		if renewed[a] { // otherwise the view has it
 			if q, err = renderQuestion(ctx, a.OpenAsk, r.Policy, r.Base, nil, nil); err != nil {
 				return nil, err
 			}

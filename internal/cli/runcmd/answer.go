@@ -44,7 +44,7 @@ func (*Answer) Help() string {
 
 A request to a model is answered with --text, in the model's place, or sent to a model with --approve; its reply is the answer. The page of the question also edits the messages, and shows the bytes that are sent: see docs/sampling.md.
 
-If no Beam owns the data folder, the run continues in this process until it waits again or ends. Exit status: 0 if the answer is recorded, 1 if the question was settled before, 2 if the answer is not valid, 4 if nobody can be asked for it.`
+If no Beam owns the data folder, the run continues in this process until it waits again or ends. Exit status: 0 if the answer is recorded, 1 if the question was settled before or its run is parked, 2 if the answer is not valid, 4 if nobody can be asked for it.`
 }
 
 // Validate checks the flags; kong calls it.
@@ -74,6 +74,9 @@ func (c *Answer) Run(ctx context.Context, p *command.Program) (err error) {
 	}
 	if p.Values.Help {
 		return c.printQuestionHelp(p, conn, q)
+	}
+	if err := open.Refusal(); err != nil {
+		return err
 	}
 	answer, err := c.answer(ctx, p, conn, q)
 	if err != nil {
@@ -211,7 +214,7 @@ func (c *Answer) askPerson(ctx context.Context, p *command.Program, conn *connec
 	switch {
 	case errors.Is(err, term.ErrInterrupted):
 		err = &command.ExitError{Status: exitInterrupted}
-	case errors.Is(err, term.ErrParked), errors.Is(err, term.ErrLeft):
+	case errors.Is(err, term.ErrPostponed), errors.Is(err, term.ErrLeft):
 		err = &command.ExitError{Status: exitUnanswered, Err: errors.New("the question stays open")}
 	}
 	return a, err

@@ -191,6 +191,7 @@ func openLocal(ctx context.Context, p *command.Program, folder *datafolder.Folde
 	start := command.NewApp
 	if work == readOnly {
 		config.Photons, _ = registry.NewRegistry() // no photon's run is resumed
+		config.ReadsOnly = true
 		start = app.NewEngine
 	}
 	a, err := start(ctx, config)

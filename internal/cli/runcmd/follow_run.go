@@ -9,6 +9,7 @@ import (
 
 	"github.com/photon-beam/beam/internal/cleantext"
 	"github.com/photon-beam/beam/internal/cli/command"
+	"github.com/photon-beam/beam/internal/engine"
 	"github.com/photon-beam/beam/internal/outcome"
 	"github.com/photon-beam/beam/internal/runlog"
 	"github.com/photon-beam/beam/internal/term"
@@ -150,6 +151,8 @@ func (c *followFlags) followError(p *command.Program, conn *connection, f follow
 			fate = fmt.Sprintf("The run %s waits for it: %s", f.id, conn.command(p, "answer", unanswered.Question.ID))
 		}
 		return &command.ExitError{Status: exitUnanswered, Err: fmt.Errorf("%w\n%s", err, fate)}
+	case errors.Is(err, engine.ErrParked):
+		return &command.ExitError{Status: exitUnanswered, Err: err}
 	case errors.As(err, &invalid):
 		if !ends {
 			fate = fmt.Sprintf("The run %s waits for another answer: %s", f.id, conn.command(p, "follow", f.id))

@@ -86,7 +86,7 @@ func describeState(info *engine.Info) string {
 
 // describeRun says in a line what a run waits for, or why it has no result.
 func describeRun(info *engine.Info) string {
-	if len(info.Asks) > 0 && info.Asks[0].Question != nil {
+	if len(info.Asks) > 0 && info.Asks[0].Question != nil && info.Parked == nil {
 		return message.LineSaidBy(info.Asks[0].Question, info.Photon)
 	}
 	return cmp.Or(info.Pause(), info.Error)

@@ -59,7 +59,7 @@ func (t *Tools) DescribeError(tool string, err error) string {
 	switch {
 	case errors.Is(err, engine.ErrRunNotFound), errors.Is(err, engine.ErrForbidden), errors.Is(err, engine.ErrAskNotFound):
 		return errNoSuchRun.Error()
-	case errors.Is(err, errNoSuchRun), errors.As(err, &invalid), errors.Is(err, errOnlyOnPage), errors.Is(err, engine.ErrOthersAnswer), errors.As(err, new(argumentError)):
+	case errors.Is(err, errNoSuchRun), errors.As(err, &invalid), errors.Is(err, errOnlyOnPage), errors.Is(err, engine.ErrOthersAnswer), errors.Is(err, engine.ErrParked), errors.As(err, new(argumentError)):
 		return err.Error()
 	case engine.IsTransient(err):
 		return "the run can't be reached at the moment; nothing is lost"

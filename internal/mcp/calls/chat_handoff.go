@@ -43,7 +43,7 @@ func (h chatHandoff) result(info engine.Info) (*msg.ToolResult, error) {
 	}
 	text := fmt.Sprintf("%s is waiting for an answer from the user.\n\n%s", msg.TitleOf(h.run.photon), describeQuestions(waits.Asks))
 	if waits.Pause != "" {
-		text = fmt.Sprintf("%s has not finished. %s.\n", msg.TitleOf(h.run.photon), waits.Pause)
+		text = fmt.Sprintf("%s has not finished. %s.\n%s", msg.TitleOf(h.run.photon), waits.Pause, describeParked(waits))
 	} else {
 		content.Shown = "The user sees the question in the chat, in the frame of this call, and answers there."
 	}
@@ -53,7 +53,7 @@ func (h chatHandoff) result(info engine.Info) (*msg.ToolResult, error) {
 	if content.Shown != "" {
 		text += content.Shown + "\n"
 	}
-	if content.Inbox != "" {
+	if content.Inbox != "" && !waits.parked {
 		text += "If there is no frame, the user can answer in Beam's inbox: " + content.Inbox + "\n"
 		if h.signInHint != "" {
 			text += h.signInHint + "\n"
@@ -69,7 +69,7 @@ func (h chatHandoff) next(run waitingRun) string {
 	arguments := handleArguments([]waitingRun{run})
 	next := fmt.Sprintf("Do not answer in the user's place. When the user says that they are done, call the tool %s with %s, and not before: it returns the result or the next question.", ResumeTool, arguments)
 	if run.Pause != "" {
-		next = fmt.Sprintf("The user need not do anything for this call itself. When the user asks for the result later, call the tool %s with %s, and not before.", ResumeTool, arguments)
+		next = fmt.Sprintf("%s When the user asks for the result later, call the tool %s with %s, and not before.", whatUserDoes([]waitingRun{run}), ResumeTool, arguments)
 	}
 	return next + fmt.Sprintf(" If the user no longer wants the result, call %s instead. Do not call %s again for this: that would start over.", CancelTool, h.run.photon.Name())
 }

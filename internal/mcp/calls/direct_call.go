@@ -114,7 +114,7 @@ func (d *directCall) handleQuestion(ctx context.Context, seq uint64) error {
 	if !isOpen {
 		return err
 	}
-	if p := d.call.questions.find(seq); p != nil {
+	if p := d.call.questions.find(seq); p != nil && !open.Excluded {
 		return d.call.questions.resend(d.stream.sender, p, &open.Asked)
 	}
 	request, err := d.call.unasked.requestFor(ctx, d.stream, open, seq)

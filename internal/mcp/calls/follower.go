@@ -237,6 +237,36 @@ func (v followedEntries) settle(e runlog.Entry) error {
 	return v.handler.handleSettlement(s)
 }
 
+// Parked takes back what the client was asked, and tells it why nobody can answer.
+func (v followedEntries) Parked(e runlog.Entry, p runlog.Parked) error {
+	if err := v.Event(e); err != nil {
+		return err
+	}
+	info, err := v.stream.run.info()
+	if err != nil || info.Parked == nil { // it goes on already
+		return err
+	}
+	for _, a := range info.Asks {
+		if _, seq, _ := runlog.SplitAskID(a.ID); seq < e.Seq {
+			v.call.unasked.forget(seq)
+			err = errors.Join(err, v.handler.handleSettlement(msg.Settlement{AskSeq: seq, Reason: "the run is parked", Error: p.Detail}), v.handler.handleQuestion(v.ctx, seq))
+		}
+	}
+	v.call.questions.notePark()
+	return err
+}
+
+// Claimed asks the client the questions that were left open because the run was parked.
+func (v followedEntries) Claimed(e runlog.Entry, _ runlog.Claimed) error {
+	err := v.Event(e)
+	for _, seq := range v.call.unasked.takeParked() {
+		if err == nil {
+			err = v.handler.handleQuestion(v.ctx, seq)
+		}
+	}
+	return err
+}
+
 func (v followedEntries) Sampling(e runlog.Entry, s runlog.Sampling) error {
 	if s.Approved != nil {
 		if err := v.handler.handleApproval(v.ctx, s.AskSeq); err != nil {

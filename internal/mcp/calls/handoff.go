@@ -35,10 +35,11 @@ const metaWaitingRun = "io.github.photon-beam/waiting"
 type (
 	// A waitingRun says what a call that was handed off waits for.
 	waitingRun struct {
-		Tool  string       `json:"tool,omitempty"` // in lists
-		Run   string       `json:"run"`
-		Asks  []waitingAsk `json:"asks"`
-		Pause string       `json:"pause,omitempty"` // why it does nothing although no question is open
+		Tool   string       `json:"tool,omitempty"` // in lists
+		Run    string       `json:"run"`
+		Asks   []waitingAsk `json:"asks"`
+		Pause  string       `json:"pause,omitempty"` // why it does nothing, although no question can be answered
+		parked bool
 	}
 	waitingAsk struct {
 		ID      string `json:"id"`
@@ -68,8 +69,8 @@ func (h pageHandoff) result(info engine.Info) (*msg.ToolResult, error) {
 	text := fmt.Sprintf("%s is waiting for an answer from %s.\n\n%s\n%s Do not call %s again for this: that would start over.",
 		title, from, describeQuestions(waits.Asks), howToAnswer(h.signInHint, waits), name)
 	if waits.Pause != "" {
-		text = fmt.Sprintf("%s has not finished. %s.\n\n%s Do not call %s again for this: that would start over.",
-			title, waits.Pause, howToWait(waits), name)
+		text = fmt.Sprintf("%s has not finished. %s.\n%s\n%s Do not call %s again for this: that would start over.",
+			title, waits.Pause, describeParked(waits), howToWait(waits), name)
 	}
 	result := &msg.ToolResult{Content: []msg.ContentBlock{msg.TextBlock(text)}}
 	result.Meta = map[string]any{metaWaitingRun: waits}
@@ -80,14 +81,14 @@ func (h pageHandoff) result(info engine.Info) (*msg.ToolResult, error) {
 // newWaitingRun returns what a run waits for, with the addresses of its open questions. If
 // there are no pages, it also returns an error.
 func newWaitingRun(info engine.Info, pages func() (string, error)) (waitingRun, error) {
-	run := waitingRun{Run: info.ID, Asks: []waitingAsk{}, Pause: info.Pause()}
+	run := waitingRun{Run: info.ID, Asks: []waitingAsk{}, Pause: info.Pause(), parked: info.Parked != nil}
 	if len(info.Asks) == 0 {
 		return run, nil
 	}
 	base, err := pages()
 	for _, a := range info.Asks {
 		w := waitingAsk{ID: a.ID, Message: msg.LineSaidBy(a.Question, info.Photon), Lost: a.Lost, notes: a.Notes(), shown: msg.EvidenceTitles(a.Question)}
-		if err == nil {
+		if err == nil && !run.parked {
 			w.URL = links.Base(base).Ask(a.ID)
 		}
 		if a.Excluded {
@@ -117,6 +118,14 @@ func describeQuestions(asks []waitingAsk) string {
 		}
 	}
 	return text.String()
+}
+
+// describeParked returns the questions that nobody can answer, because the run is parked.
+func describeParked(r waitingRun) string {
+	if !r.parked || len(r.Asks) == 0 {
+		return ""
+	}
+	return "Nobody can answer now:\n" + describeQuestions(r.Asks)
 }
 
 // howToAnswer tells a model how the user answers the questions of runs, and how it goes
@@ -149,8 +158,16 @@ func isForOthers(runs []waitingRun) bool {
 
 // howToWait tells a model how it goes on with runs that are paused.
 func howToWait(runs ...waitingRun) string {
-	return fmt.Sprintf("The user need not do anything for this call itself. When the user asks for the result later, call the tool %s with %s, and not before. "+
-		"If the user no longer wants the result, call %s instead.", ResumeTool, handleArguments(runs), CancelTool)
+	return fmt.Sprintf("%s When the user asks for the result later, call the tool %s with %s, and not before. "+
+		"If the user no longer wants the result, call %s instead.", whatUserDoes(runs), ResumeTool, handleArguments(runs), CancelTool)
+}
+
+// whatUserDoes tells a model what the user of paused runs has to do.
+func whatUserDoes(runs []waitingRun) string {
+	if slices.ContainsFunc(runs, func(r waitingRun) bool { return !r.parked }) {
+		return "The user need not do anything for this call itself."
+	}
+	return "Tell the user. The call goes on by itself, and nothing is lost, once the old version of the program is put back or one that fits is deployed."
 }
 
 // handleArguments returns the arguments with which Beam's tools are called for runs.

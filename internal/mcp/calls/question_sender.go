@@ -32,7 +32,8 @@ type questionSender struct {
 	mu        sync.Mutex      // guards the following fields
 	sender    requests.Sender // the stream of the request, or the stream that resumed it
 	pending   []*pendingRequest
-	linksSent bool // the client got links to the questions that it does not answer
+	parks     uint32 // how often all of them were taken back, because the run was parked
+	linksSent bool   // the client got links to the questions that it does not answer
 }
 
 // A pendingRequest is a question that the client was asked and that is open. It is small,
@@ -50,10 +51,17 @@ type pendingRequest struct {
 // again, the request has another id. The caller holds mu.
 func (q *questionSender) requestID(p *pendingRequest) string {
 	id := q.run.requestID(p.askSeq)
-	if n := p.invalidAnswers + p.changes; n > 0 {
+	if n := p.invalidAnswers + p.changes + q.parks; n > 0 {
 		id = fmt.Sprintf("%s#%d", id, n+1)
 	}
 	return id
+}
+
+// notePark gives the requests other ids that ask the questions again when the run goes on.
+func (q *questionSender) notePark() {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.parks++
 }
 
 // find returns the request for the question with the ordinal seq, or nil.

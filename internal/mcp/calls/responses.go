@@ -55,6 +55,7 @@ func (h responseHandler) handle(ctx context.Context, m msg.Incoming) {
 	switch {
 	case err == nil, errors.Is(err, engine.ErrSettled), errors.Is(err, engine.ErrAskNotFound), errors.Is(err, msg.ErrClientGone):
 	case errors.Is(err, engine.ErrForbidden): // another caller has adopted the run
+	case errors.Is(err, engine.ErrParked): // the log says so
 	case errors.Is(err, engine.ErrMustWait):
 		h.retry(m, 0)
 	case engine.IsTransient(err): // the client has answered and must not be asked again

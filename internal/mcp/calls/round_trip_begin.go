@@ -44,6 +44,9 @@ func (s *starter) continueRoundTrip(r *session.Request, photon *generators.Photo
 	if err == nil {
 		info, err = run.reopen()
 	}
+	if err == nil && info.Parked != nil && len(r.Params.Responses) > 0 { // the client keeps its state, and may send it again
+		err = &engine.ParkedError{Parked: info.Parked}
+	}
 	if err != nil {
 		answer(s.stateFailure(r, run, err))
 		return
@@ -85,7 +88,7 @@ func (r *run) reopen() (engine.Info, error) {
 
 // stateFailure returns the reply for a request whose state can't be continued from.
 func (s *starter) stateFailure(r *session.Request, run *run, err error) requests.Reply {
-	if errors.Is(err, requeststate.ErrInvalid) || errors.Is(err, requeststate.ErrExpired) {
+	if errors.Is(err, requeststate.ErrInvalid) || errors.Is(err, requeststate.ErrExpired) || errors.Is(err, engine.ErrParked) {
 		return r.Error(msg.Errorf(mcp.INVALID_PARAMS, "%v", err))
 	}
 	return s.replies(r, toolResult).failure(err, run)

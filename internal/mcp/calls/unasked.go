@@ -24,6 +24,7 @@ type unaskedQuestions struct {
 
 	mu          sync.Mutex // guards the following fields
 	open        map[uint64]struct{}
+	parked      []uint64  // that can't be answered now
 	since       time.Time // when they became all that the call waits for; zero if they aren't
 	shownInChat bool      // the view asks them, and no more are announced
 	missing     []*msg.MissingCapability
@@ -67,11 +68,16 @@ func (u *unaskedQuestions) leaveOpen(ctx context.Context, s *stream, open engine
 // leaveToOthers leaves a question open that the client's user may not answer, and tells the
 // client who may.
 func (u *unaskedQuestions) leaveToOthers(s *stream, open engine.OpenAsk, seq uint64) error {
+	if open.Parked != nil {
+		u.mu.Lock()
+		u.parked = append(u.parked, seq)
+		u.mu.Unlock()
+	}
 	if u.origin.leaves(open.Question) {
 		return nil
 	}
 	u.add(open, seq)
-	return s.sendNotice(fmt.Sprintf("Waits for %s to answer: %s", open.For, msg.LineSaidBy(open.Question, open.Photon)))
+	return s.sendNotice(open.WaitsFor() + ": " + msg.LineSaidBy(open.Question, open.Photon))
 }
 
 // sendAskLink sends the address of a question's page, if there is one.
@@ -121,6 +127,18 @@ func (u *unaskedQuestions) forget(seq uint64) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	delete(u.open, seq)
+}
+
+// takeParked forgets the questions that could not be answered because the run was parked, and
+// returns their ordinals.
+func (u *unaskedQuestions) takeParked() (seqs []uint64) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	seqs, u.parked = u.parked, nil
+	for _, seq := range seqs {
+		delete(u.open, seq)
+	}
+	return seqs
 }
 
 // first returns the ordinal of the first open question.

@@ -50,7 +50,11 @@ func (b *beamTools) waitingRunsResult(r *session.Request, infos []engine.Info) (
 		}
 		run.Tool = info.Photon
 		runs = append(runs, run)
-		fmt.Fprintf(&text, "\nTool: %s\nHandle: %s\n%s", info.Photon, info.ID, describeQuestions(run.Asks))
+		questions := describeParked(run)
+		if !run.parked {
+			questions = describeQuestions(run.Asks)
+		}
+		fmt.Fprintf(&text, "\nTool: %s\nHandle: %s\n%s", info.Photon, info.ID, questions)
 		if run.Pause != "" {
 			text.WriteString(run.Pause + ".\n")
 		}

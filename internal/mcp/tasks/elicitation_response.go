@@ -81,7 +81,7 @@ func (s *Service) recordElicitationResponse(r Requester, info engine.Info, raw j
 		return nil
 	case errors.Is(err, engine.ErrAskNotFound):
 		return msg.Errorf(mcp.INVALID_PARAMS, "_meta[%q].elicitationId belongs to no question of this task", metaElicitationResponse)
-	case errors.Is(err, engine.ErrOthersAnswer):
+	case errors.Is(err, engine.ErrOthersAnswer), errors.Is(err, engine.ErrParked):
 		return msg.Errorf(mcp.INVALID_PARAMS, "_meta[%q].elicitationId: %v", metaElicitationResponse, err)
 	case errors.As(err, &invalid):
 		refused := msg.Errorf(mcp.INVALID_PARAMS, "_meta[%q].content is not valid; the question is still open: %v", metaElicitationResponse, invalid)

@@ -196,6 +196,9 @@ func (s *Service) updateExtensionTask(r Requester, info engine.Info, p params) (
 	if p.Responses == nil {
 		return nil, msg.Errorf(mcp.INVALID_PARAMS, "inputResponses must be an object with answers by the keys of inputRequests")
 	}
+	if info.Parked != nil {
+		return nil, msg.Errorf(mcp.INVALID_PARAMS, "no answer was recorded: %v", &engine.ParkedError{Parked: info.Parked})
+	}
 	answers, invalid := parseAnswers(s.translator(r, info), info.Asks, p.Responses)
 	if len(invalid) > 0 {
 		return nil, invalidResponsesError(invalid)

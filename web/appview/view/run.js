@@ -74,7 +74,7 @@ function show(data) {
   section.hidden = !find("#rows").childElementCount && !data.progress;
   if (follows) section.scrollTop = section.scrollHeight; // the latest is in sight, unless the person has scrolled
   showQuestions(data.questions ?? []);
-  if (before !== data.state) find("#announce").textContent = data.questions?.length ? "A question is waiting." : data.title + ": " + data.label;
+  if (before !== data.state) find("#announce").textContent = data.questions?.length && data.state !== "parked" ? "A question is waiting." : data.title + ": " + data.label;
 }
 
 function showQuestions(questions) {
@@ -86,12 +86,14 @@ function showQuestions(questions) {
     if (hadFocus) place.dataset.focus = "next";
   }
   for (const q of questions) {
-    if ([...place.children].some((s) => s.dataset.ask === q.id)) continue;
+    const old = [...place.children].find((s) => s.dataset.ask === q.id);
     if (!q.html) {
-      run.seq = 0; // this view has missed it
+      if (!old) run.seq = 0; // this view has missed it
       continue;
     }
-    place.append(prepared(q));
+    const section = prepared(q);
+    if (!old) place.append(section);
+    else if (old.dataset.parked !== section.dataset.parked) old.replaceWith(section);
   }
   if (place.dataset.focus && place.firstElementChild) {
     delete place.dataset.focus;

@@ -41,8 +41,8 @@ func (h *Answers) Answer(w http.ResponseWriter, r *http.Request, caller generato
 func (h *Answers) answerForm(w http.ResponseWriter, r *http.Request, caller generators.Caller) error {
 	id := r.URL.Query().Get("ask")
 	open, err := h.Engine.OpenAsk(r.Context(), caller, id)
-	if err == nil && open.Excluded {
-		err = &engine.OthersAnswerError{Who: open.For}
+	if err == nil {
+		err = open.Refusal()
 	}
 	if err != nil {
 		return h.renderUnanswerable(w, r, caller, id, err)

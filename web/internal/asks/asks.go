@@ -98,12 +98,17 @@ func (h *Handlers) ListPatches(r *http.Request, caller generators.Caller) func()
 	}
 }
 
-// Patches returns a function that renders the outcome on the page of a closed question; nothing
-// while the question is open.
+// Patches returns a function that renders, for the page of a question, the outcome once it is
+// closed, and the question if its run is parked or goes on.
 func (h *Handlers) Patches(r *http.Request, caller generators.Caller) func() []ui.Patch {
-	id := r.URL.Query().Get("ask")
+	id, shown := r.URL.Query().Get("ask"), r.URL.Query().Has("parked")
+	isStale := r.Header.Get("Last-Event-ID") != "" // it may have been parked, and gone on, meanwhile
 	return func() []ui.Patch {
 		open, err := h.Engine.OpenAsk(r.Context(), caller, id)
+		if parked := open.Parked != nil; err == nil && (parked != shown || isStale) {
+			shown, isStale = parked, false
+			return ui.ListPatches(ui.AskOnPage(open))
+		}
 		if err == nil && open.Excluded {
 			return ui.ListPatches(ui.ExcludedReason(open))
 		}

@@ -167,5 +167,8 @@ func (h *Answers) writeRPCError(w http.ResponseWriter, r *http.Request, id *stri
 	if fields != nil {
 		e["data"] = map[string]any{"fields": fields}
 	}
+	if parked, ok := errors.AsType[*engine.ParkedError](err); ok {
+		e["data"] = map[string]any{"parked": parked.Parked}
+	}
 	return response.JSON(w, status, map[string]any{"jsonrpc": "2.0", "id": id, "error": e})
 }

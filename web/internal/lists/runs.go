@@ -66,7 +66,7 @@ func (l *Runs) Search(caller generators.Caller, m *Matcher, after engine.Positio
 			page.Next = formatCursor(last)
 			return page, nil
 		default:
-			if full, err := l.engine.Info(caller, i.ID); err == nil { // with its questions; otherwise it was deleted meanwhile
+			if full, err := l.engine.ListedInfo(caller, i.ID); err == nil { // with its questions; otherwise it was deleted meanwhile
 				page.Infos = append(page.Infos, full)
 			}
 		}

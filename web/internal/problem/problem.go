@@ -72,7 +72,6 @@ var statuses = []struct {
 	{engine.ErrRunInUse, http.StatusConflict},
 	{engine.ErrDeletionPaused, http.StatusConflict},
 	{engine.ErrSettled, http.StatusConflict},
-	{engine.ErrParked, http.StatusConflict},
 	{engine.ErrSamplingChanged, http.StatusConflict},
 	{sampling.ErrNoReply, http.StatusConflict},
 	{sampling.ErrNotReplying, http.StatusConflict},
@@ -95,6 +94,7 @@ func Classify(err error) (status int, text string, fields []generators.FieldErro
 	var invalid *generators.InvalidError
 	var large *http.MaxBytesError
 	var others *engine.OthersAnswerError
+	var parked *engine.ParkedError
 	var exceeded *budget.ExceededError
 	var tooMany *signin.TooManyError
 	var refused *callers.RefusedError
@@ -112,6 +112,8 @@ func Classify(err error) (status int, text string, fields []generators.FieldErro
 		return http.StatusUnauthorized, refused.Text, nil
 	case errors.As(err, &others):
 		return http.StatusForbidden, Sentence(others.Error()), nil
+	case errors.As(err, &parked):
+		return http.StatusConflict, Sentence(parked.Error()), nil
 	case errors.As(err, &tooMany):
 		return http.StatusTooManyRequests, Sentence(tooMany.Error()), nil
 	case errors.As(err, &exceeded):

@@ -1,6 +1,7 @@
 package timeline
 
 import (
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -134,8 +135,10 @@ func (f *fold) setParked(p *runlog.Parked) {
 		return
 	}
 	f.parked = p
-	for _, a := range f.Open {
-		f.restrict(a)
+	for _, seq := range slices.Sorted(maps.Keys(f.openAsks)) {
+		i := f.openAsks[seq]
+		f.restrict(i.Ask)
+		f.AlsoChanged = append(f.AlsoChanged, i)
 	}
 	f.updateState()
 	f.AsksChanged = len(f.Open) > 0

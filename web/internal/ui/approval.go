@@ -369,7 +369,10 @@ func statusOf(a *timeline.Ask) string {
 			return "the reply waits to be returned"
 		}
 	}
-	if a.Excluded {
+	switch {
+	case a.Parked != nil:
+		return "can’t be answered now"
+	case a.Excluded:
 		return "waiting for an answer from " + a.For
 	}
 	return "waiting for an answer"

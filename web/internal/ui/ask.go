@@ -80,6 +80,14 @@ func (v *askView) openedSignal() string {
 	return "_opened" + strconv.FormatUint(seq, 10)
 }
 
+// parkedQuery tells the stream of the question's own page that it shows why the run is parked.
+func (v *askView) parkedQuery() string {
+	if v.Parked != nil {
+		return "&parked"
+	}
+	return ""
+}
+
 // maxEarlierAnswers is how many earlier answers are shown beside a question.
 const maxEarlierAnswers = 20
 

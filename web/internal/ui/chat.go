@@ -34,7 +34,7 @@ func ChatQuestion(o engine.OpenAsk, c ChatQuestionOptions, errs []generators.Fie
 func chatPageReason(v *askView, c ChatQuestionOptions) string {
 	switch {
 	case v.Excluded:
-		return "Only " + v.For + " can answer this."
+		return v.ExcludedReason()
 	case v.For != "":
 		return "This is for " + v.For + ". Answer on Beam’s page, where you are signed in."
 	case c.TooLarge:

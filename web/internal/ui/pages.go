@@ -22,6 +22,13 @@ func AskPage(c Chrome, o engine.OpenAsk, errs []generators.FieldError, values ur
 	return askPage(c, v)
 }
 
+// AskOnPage renders an open question anew on its own page, whose script shows it.
+func AskOnPage(o engine.OpenAsk) templ.Component {
+	v := newAskView(o, nil, nil)
+	v.ownPage = true
+	return askDialog(v)
+}
+
 // maxCardText is how many characters of a photon's description the first page shows.
 const maxCardText = 400
 

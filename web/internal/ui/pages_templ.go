@@ -1354,7 +1354,7 @@ func askPage(c Chrome, v *askView) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = listUpdates(c, "ask&ask="+sanitizeID(v.ID)).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = listUpdates(c, "ask&ask="+sanitizeID(v.ID)+v.parkedQuery()).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

@@ -163,7 +163,7 @@ func (b *patchBatch) patchAsks(r *timeline.Run) {
 			settled = append(settled, "#"+askElementID(i.Ask.ID))
 		case i.Ask.State == timeline.Open && s.added:
 			opened = append(opened, SampleForm(i.Ask, r.Models, nil, nil))
-		case i.Ask.State == timeline.Open && i.Ask.Sampling != nil:
+		case i.Ask.State == timeline.Open:
 			changed = append(changed, SampleForm(i.Ask, r.Models, nil, nil))
 		}
 	}
