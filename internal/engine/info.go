@@ -7,6 +7,7 @@ import (
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/cleantext"
 	"github.com/photon-beam/beam/internal/engine/schedule"
+	"github.com/photon-beam/beam/internal/runlist"
 	"github.com/photon-beam/beam/internal/runlog"
 	"github.com/photon-beam/beam/internal/runstate"
 )
@@ -63,6 +64,13 @@ type Info struct {
 	PausedFor string `json:"pausedFor,omitempty"`
 	// Parked says why the run can't go on with this program; nil if it can.
 	Parked *runlog.Parked `json:"parked,omitempty"`
+	// ForkOf is the id of the run that the run was forked from, at the entry with the ordinal
+	// ForkUntil; empty for none.
+	ForkOf    string `json:"forkOf,omitempty"`
+	ForkUntil uint64 `json:"forkUntil,omitempty"`
+	// Forks are the ids of the runs that were forked from it, and that the caller may use, oldest
+	// first, at most MaxListedForks. Lists don't have them.
+	Forks []string `json:"forks,omitempty"`
 	// LastSeq is the ordinal of the newest entry.
 	LastSeq uint64 `json:"last"`
 	// Asks lists the open questions, oldest first.
@@ -150,6 +158,9 @@ func (c *core) describe(id string, r *runstate.Run) Info {
 		Started: r.StartedAt, Ended: r.EndedAt, Wakes: nextWake(r), Parked: r.Parked, LastSeq: r.Last,
 		Owner: r.Owner(), OwnerName: nameOfOwner(r.Start, r.Adopter),
 	}
+	if s.Fork != nil {
+		i.ForkOf, i.ForkUntil = s.Fork.Of, s.Fork.Until
+	}
 	if r.Queued {
 		i.QueuedFor = s.Exclusive
 	}
@@ -167,9 +178,14 @@ func (x reader) Info(caller generators.Caller, id string) (Info, error) {
 		return Info{}, err
 	}
 	x.ensureChecked(r)
+	forks, err := x.forksOf(caller, id)
+	if err != nil {
+		return Info{}, err
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	info := r.info()
+	info.Forks = forks
 	for _, a := range r.Asks {
 		o, err := x.describeOpen(x.generatorCtx, r, a, caller)
 		if err != nil {
@@ -178,6 +194,20 @@ func (x reader) Info(caller generators.Caller, id string) (Info, error) {
 		info.Asks = append(info.Asks, o)
 	}
 	return info, nil
+}
+
+// MaxListedForks bounds [Info.Forks].
+const MaxListedForks = 100
+
+// forksOf returns the ids of the forks of a run that a caller may use.
+func (x reader) forksOf(caller generators.Caller, id string) (forks []string, err error) {
+	rows, err := x.rows.ForksOf(x.ctx, id, runlist.Position{}, MaxListedForks)
+	for _, row := range rows {
+		if usableBy(caller, row.Owner()) {
+			forks = append(forks, row.ID)
+		}
+	}
+	return forks, err
 }
 
 // nextWake returns when the first of a run's sleeps in progress ends; zero if there is none.

@@ -48,7 +48,7 @@ func (w *worker) recordStep(e *generators.Stepped) error {
 	}
 	step := w.runningSteps[i]
 	entry := runlog.NewEntry(runlog.KindStepped, runlog.Stepped{
-		Key: w.secrets.Key(e.Key), GivenKey: givenKey(step.call, w.secrets), Value: e.Value, Error: e.Error, TimeSpent: ask.Millis(w.clock.elapsed()),
+		Key: w.secrets.Key(e.Key), GivenKey: givenKey(step.call, w.secrets), Value: e.Value, Error: e.Error, TimeSpent: ask.Millis(w.clock.elapsed()), Differs: step.differs,
 	}).From(step.goroutine)
 	if err := w.flushAndAppendRetrying(entry); err != nil {
 		return err
@@ -62,7 +62,8 @@ func (w *worker) recordStep(e *generators.Stepped) error {
 type runningStep struct {
 	call      *generators.Call
 	goroutine string
-	failed    bool // its function is to be called again
+	failed    bool   // its function is to be called again
+	differs   string // see runlog.Asked
 }
 
 // handleStep notes that a step runs, or what its call means if it comes again; see
@@ -82,9 +83,26 @@ func (w *worker) handleStep(c *generators.Call) error {
 		return w.supersedeAttempt(s.goroutine, c, true)
 	}
 	goroutine := w.generator.Goroutine()
-	w.runningSteps = append(w.runningSteps, runningStep{call: c, goroutine: goroutine})
+	past, differs := w.source.TakeStep(c)
+	if past != nil {
+		return w.recordTakenStep(c, past)
+	}
+	w.runningSteps = append(w.runningSteps, runningStep{call: c, goroutine: goroutine, differs: differs})
 	w.updateEviction()
 	return w.supersedeAttempt(goroutine, c, false)
+}
+
+// recordTakenStep records the outcome of a step of the run that this one was forked from, instead
+// of running the step.
+func (w *worker) recordTakenStep(c *generators.Call, past *runlog.Stepped) error {
+	taken := runlog.Stepped{
+		Key: c.Key, GivenKey: givenKey(c, w.secrets), Value: past.Value, Error: w.secrets.Text(past.Error), TimeSpent: ask.Millis(w.clock.elapsed()), Taken: true,
+	}
+	err := w.flushAndAppendRetrying(runlog.NewEntry(runlog.KindStepped, taken).From(w.generator.Goroutine()))
+	if err == nil {
+		c.Settle(replay.SteppedReply(taken))
+	}
+	return err
 }
 
 // supersedeAttempt records that a step begins again, if it has yielded events.
@@ -174,7 +192,8 @@ func (w *worker) recordAsk(c *generators.Call, q *ask.Question) error {
 		Evidence: runlog.DigestEvidence(q.Evidence), Masked: masked, Lost: w.endsWithProcess(),
 	}
 	var answer *ask.Answer
-	answer, asked.Differs = w.answers.Take(c.Kind, asked)
+	answer, asked.Differs = w.source.TakeAsk(c, asked)
+	asked.Taken = answer != nil
 	c.HandleWithdraw(func(reason string) { w.withdrawCall(c, reason) })
 	w.recordingCall, w.answersAgain = c, answer != nil
 	err := w.flushAndAppendRetrying(runlog.NewEntry(runlog.KindAsked, asked).From(w.generator.Goroutine()))
@@ -249,9 +268,12 @@ var (
 // recordSleep records the sleep of a call.
 func (w *worker) recordSleep(c *generators.Call) error {
 	until := c.Until.UTC().Round(0)
+	past, differs := w.source.TakeSleep(c)
 	switch {
 	case w.core.skipSleeps:
 		until = time.Now().UTC().Round(0)
+	case !past.IsZero():
+		until = past
 	case until.Before(earliestWake):
 		until = earliestWake
 	case until.After(latestWake):
@@ -259,7 +281,7 @@ func (w *worker) recordSleep(c *generators.Call) error {
 	}
 	w.recordingCall = c
 	err := w.flushAndAppendRetrying(runlog.NewEntry(runlog.KindSleeping, runlog.Sleeping{
-		Key: w.secrets.Key(c.Key), GivenKey: givenKey(c, w.secrets), Until: until, TimeSpent: ask.Millis(w.clock.elapsed()),
+		Key: w.secrets.Key(c.Key), GivenKey: givenKey(c, w.secrets), Until: until, TimeSpent: ask.Millis(w.clock.elapsed()), Taken: !past.IsZero(), Differs: differs,
 	}).From(w.generator.Goroutine()))
 	w.recordingCall = nil
 	return err

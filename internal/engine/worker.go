@@ -61,8 +61,8 @@ func (r *trackedRun) launchGenerator(caller generators.Caller, client *clientses
 	}
 	w.generator = r.photon.Prepare(ctx, args)
 	w.generator.SetID(r.id)
-	if h != nil {
-		w.generator.SetRecordedKeys(slices.AppendSeq(h.Keys(), maps.Keys(r.Attempts)), w.findRecordedKey)
+	if keys := append(h.Keys(), r.source.Keys()...); h != nil || len(keys) > 0 {
+		w.generator.SetRecordedKeys(slices.AppendSeq(keys, maps.Keys(r.Attempts)), w.findRecordedKey)
 	}
 	r.worker = w
 	r.setInactive(false)
