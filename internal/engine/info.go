@@ -2,6 +2,7 @@ package engine
 
 import (
 	"cmp"
+	"context"
 	"time"
 
 	"github.com/photon-beam/beam/generators"
@@ -178,7 +179,7 @@ func (x reader) Info(caller generators.Caller, id string) (Info, error) {
 		return Info{}, err
 	}
 	x.ensureChecked(r)
-	forks, err := x.forksOf(caller, id)
+	forks, err := x.Forks(x.ctx, caller, id)
 	if err != nil {
 		return Info{}, err
 	}
@@ -199,9 +200,9 @@ func (x reader) Info(caller generators.Caller, id string) (Info, error) {
 // MaxListedForks bounds [Info.Forks].
 const MaxListedForks = 100
 
-// forksOf returns the ids of the forks of a run that a caller may use.
-func (x reader) forksOf(caller generators.Caller, id string) (forks []string, err error) {
-	rows, err := x.rows.ForksOf(x.ctx, id, runlist.Position{}, MaxListedForks)
+// Forks returns the ids of the runs that were forked from a run, as [Info.Forks] has them.
+func (x reader) Forks(ctx context.Context, caller generators.Caller, id string) (forks []string, err error) {
+	rows, err := x.rows.ForksOf(ctx, id, runlist.Position{}, MaxListedForks)
 	for _, row := range rows {
 		if usableBy(caller, row.Owner()) {
 			forks = append(forks, row.ID)

@@ -67,7 +67,7 @@ type runningStep struct {
 }
 
 // handleStep notes that a step runs, or what its call means if it comes again; see
-// [generators.StepKind].
+// [generators.StepKind]. A fork records the outcome that it takes instead.
 func (w *worker) handleStep(c *generators.Call) error {
 	for i := range w.runningSteps {
 		s := &w.runningSteps[i]
@@ -85,24 +85,18 @@ func (w *worker) handleStep(c *generators.Call) error {
 	goroutine := w.generator.Goroutine()
 	past, differs := w.source.TakeStep(c)
 	if past != nil {
-		return w.recordTakenStep(c, past)
+		taken := runlog.Stepped{
+			Key: c.Key, GivenKey: givenKey(c, w.secrets), Value: past.Value, Error: w.secrets.Text(past.Error), TimeSpent: ask.Millis(w.clock.elapsed()), Taken: true,
+		}
+		err := w.flushAndAppendRetrying(runlog.NewEntry(runlog.KindStepped, taken).From(goroutine))
+		if err == nil {
+			c.Settle(replay.SteppedReply(taken))
+		}
+		return err
 	}
 	w.runningSteps = append(w.runningSteps, runningStep{call: c, goroutine: goroutine, differs: differs})
 	w.updateEviction()
 	return w.supersedeAttempt(goroutine, c, false)
-}
-
-// recordTakenStep records the outcome of a step of the run that this one was forked from, instead
-// of running the step.
-func (w *worker) recordTakenStep(c *generators.Call, past *runlog.Stepped) error {
-	taken := runlog.Stepped{
-		Key: c.Key, GivenKey: givenKey(c, w.secrets), Value: past.Value, Error: w.secrets.Text(past.Error), TimeSpent: ask.Millis(w.clock.elapsed()), Taken: true,
-	}
-	err := w.flushAndAppendRetrying(runlog.NewEntry(runlog.KindStepped, taken).From(w.generator.Goroutine()))
-	if err == nil {
-		c.Settle(replay.SteppedReply(taken))
-	}
-	return err
 }
 
 // supersedeAttempt records that a step begins again, if it has yielded events.
