@@ -108,7 +108,9 @@ func TestForkRefused(t *testing.T) {
 			t.Errorf("%s got %s", tt.body, resp.Status)
 		}
 		text := readText(t, resp)
-		var body struct{ Error struct{ Fields []struct{ Path string } } }
+		var body struct {
+			Error struct{ Fields []struct{ Path string } }
+		}
 		if err := json.Unmarshal([]byte(text), &body); err != nil || tt.status == http.StatusUnprocessableEntity && len(body.Error.Fields) == 0 {
 			t.Errorf("%s got %s", tt.body, text)
 		}
