@@ -134,7 +134,7 @@ func (c *crawler) follow(at, address string, headers []string) {
 func isPosted(address string) bool {
 	u, err := url.Parse(address)
 	return err != nil || strings.HasSuffix(u.Path, "/runs") && strings.Contains(u.Path, "/photons/") ||
-		strings.HasSuffix(u.Path, "/cancel") || strings.HasSuffix(u.Path, "/replay") || strings.HasSuffix(u.Path, "/mcp/request") || strings.HasSuffix(u.Path, "/logout")
+		strings.HasSuffix(u.Path, "/cancel") || strings.HasSuffix(u.Path, "/replay") || strings.HasSuffix(u.Path, "/fork") || strings.HasSuffix(u.Path, "/mcp/request") || strings.HasSuffix(u.Path, "/logout")
 }
 
 // No page, stream or asset names an address that isn't below the path of the site.

@@ -74,6 +74,25 @@ test("a run is replayed with its answers, and its input is edited", async ({ pag
   await expect(page.getByRole("combobox", { name: "Question" })).toHaveValue("confirm");
 });
 
+test("a run is forked, with other input", async ({ page }) => {
+  const run = await completedRun(page);
+  await page.getByRole("button", { name: /^Fork from here/ }).last().click();
+  await expect(page).not.toHaveURL(new RegExp(`${run}$`));
+  await expectEnd(page, "completed");
+  await expect(page.locator("#timeline")).toContainText("as a fork of");
+  await expect(page.locator("#timeline")).toContainText("as in an earlier run");
+  const fork = new URL(page.url()).pathname;
+  await page.getByRole("link", { name: /^run / }).first().click();
+  await expect(page).toHaveURL(new RegExp(`${run}$`));
+  await expect(page.locator(".forks a")).toHaveAttribute("href", fork);
+  await expectAccessible(page);
+  await page.getByRole("link", { name: /^with other input/ }).last().click();
+  await expectAccessible(page);
+  await page.getByRole("combobox", { name: "Question" }).selectOption("text");
+  await page.getByRole("button", { name: "Run", exact: true }).click();
+  await expect(page.locator("#timeline")).toContainText("differs");
+});
+
 test("a run is exported as one file, and deleted", async ({ page, browser }) => {
   const run = await completedRun(page);
   const [download] = await Promise.all([page.waitForEvent("download"), page.getByRole("link", { name: "Export as HTML" }).click()]);

@@ -40,6 +40,7 @@ func (p *parts) routes(compress func(http.Handler) http.Handler) *http.ServeMux 
 	page("GET /runs/{id}/delete", p.runs.AskDelete)
 	handle("POST /runs/{id}/delete", p.runs.Delete)
 	handle("POST /runs/{id}/replay", p.runs.Replay)
+	handle("POST /runs/{id}/fork", p.runs.Fork)
 	handle("POST /runs/{id}/cancel", p.runs.Cancel)
 	handle("POST /runs/{id}/adopt", p.runs.Adopt)
 	for path, open := range map[string]content.Opener{

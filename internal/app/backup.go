@@ -11,6 +11,7 @@ import (
 	"github.com/photon-beam/beam/internal/backup"
 	"github.com/photon-beam/beam/internal/controlsocket"
 	"github.com/photon-beam/beam/internal/datafolder"
+	"github.com/photon-beam/beam/internal/runs"
 	"github.com/photon-beam/beam/internal/store"
 )
 
@@ -44,6 +45,24 @@ func (h *controlServer) handleBackup(ctx context.Context, r *controlsocket.Reque
 		h.logger.Info("the process that requested a backup left before the backup was whole", "err", w.err)
 	default:
 		h.logger.Error("writing a backup", "err", err)
+	}
+}
+
+// handleUnfinished writes the unfinished runs to another process.
+func (h *controlServer) handleUnfinished(ctx context.Context, r *controlsocket.Request) {
+	counts, err := h.engine.Counts()
+	if err != nil || r.Accept() != nil {
+		return
+	}
+	total := 0
+	for state, n := range counts.Runs {
+		if !state.Ended() {
+			total += n
+		}
+	}
+	w := &stallWriter{request: r}
+	if err := runs.WriteUnfinishedRuns(w, total, h.engine.UnfinishedRuns(ctx)); err != nil && w.err == nil {
+		h.logger.Error("writing the unfinished runs", "err", err)
 	}
 }
 

@@ -13,7 +13,7 @@ const (
 	RequestStdio  = "stdio"  // to serve an MCP client; see [StdioRequest]
 	RequestPrune  = "prune"  // to delete finished runs; see [PruneRequest]
 	RequestBackup = "backup" // to write a backup
-	// RequestUnfinished writes the unfinished runs; see [ReadUnfinishedRuns].
+	// RequestUnfinished writes the unfinished runs; see [runs.ReadUnfinishedRuns].
 	RequestUnfinished = "unfinished"
 	RequestOpen       = "open" // an address that signs a browser in
 	RequestHTTP       = "http" // to serve HTTP on the connection, for the operator

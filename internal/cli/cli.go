@@ -107,6 +107,7 @@ type commandLine struct {
 	Logs   runcmd.Logs   `cmd:"" group:"run" help:"Print what a run has done."`
 	Asks   runcmd.Asks   `cmd:"" group:"run" help:"List the open questions."`
 	Answer runcmd.Answer `cmd:"" group:"run" help:"Answer a question."`
+	Fork   runcmd.Fork   `cmd:"" group:"run" help:"Go on from a point of a run in a new run."`
 	Cancel runcmd.Cancel `cmd:"" group:"run" help:"Stop runs."`
 
 	Serve servecmd.Serve `cmd:"" group:"serve" default:"withargs" help:"Serve the playground. This is what ${program} does without a command."`

@@ -17,6 +17,7 @@ import (
 	"github.com/photon-beam/beam/internal/audit"
 	"github.com/photon-beam/beam/internal/budget"
 	"github.com/photon-beam/beam/internal/callers"
+	"github.com/photon-beam/beam/internal/clientsession"
 	"github.com/photon-beam/beam/internal/driver"
 	"github.com/photon-beam/beam/internal/engine/evict"
 	"github.com/photon-beam/beam/internal/engine/exclusive"
@@ -29,6 +30,7 @@ import (
 	"github.com/photon-beam/beam/internal/engine/watch"
 	"github.com/photon-beam/beam/internal/recording"
 	"github.com/photon-beam/beam/internal/registry"
+	"github.com/photon-beam/beam/internal/runaddress"
 	"github.com/photon-beam/beam/internal/runlist"
 	"github.com/photon-beam/beam/internal/runlog"
 )
@@ -300,4 +302,13 @@ func (c *core) askPolicy(p *generators.Photon) asking.Policy {
 		policy.AllowSecrets = s.AdmitsSecrets(p)
 	}
 	return policy
+}
+
+// generatorContext returns the context of a run's generator. The client may be nil.
+func (c *core) generatorContext(run string, caller generators.Caller, client *clientsession.Client) context.Context {
+	ctx := clientsession.With(driver.WithCaller(c.generatorCtx, caller), client)
+	if f := c.runURL; f != nil {
+		ctx = runaddress.With(ctx, func() string { return f(run) })
+	}
+	return ctx
 }

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
@@ -28,6 +29,7 @@ func (r *trackedRun) applyEntry(e runlog.Entry, own bool) {
 		}
 		err = e.Visit(entryEffects{r, change, own})
 	}
+	err = cmp.Or(err, r.source.Note(e))
 	if err != nil {
 		r.core.logger.Error("applying a log entry", "run", r.id, "err", err)
 	}
@@ -38,7 +40,7 @@ func (r *trackedRun) applyEntry(e runlog.Entry, own bool) {
 	}
 	r.updateEviction()
 	r.wakeWaiters()
-	if wasQueued != r.Queued || r.answers != nil {
+	if wasQueued != r.Queued || r.source != nil {
 		r.updatePin()
 	}
 }

@@ -2,11 +2,13 @@ package engine
 
 import (
 	"cmp"
+	"context"
 	"time"
 
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/cleantext"
 	"github.com/photon-beam/beam/internal/engine/schedule"
+	"github.com/photon-beam/beam/internal/runlist"
 	"github.com/photon-beam/beam/internal/runlog"
 	"github.com/photon-beam/beam/internal/runstate"
 )
@@ -63,6 +65,13 @@ type Info struct {
 	PausedFor string `json:"pausedFor,omitempty"`
 	// Parked says why the run can't go on with this program; nil if it can.
 	Parked *runlog.Parked `json:"parked,omitempty"`
+	// ForkOf is the id of the run that the run was forked from, at the entry with the ordinal
+	// ForkUntil; empty for none.
+	ForkOf    string `json:"forkOf,omitempty"`
+	ForkUntil uint64 `json:"forkUntil,omitempty"`
+	// Forks are the ids of the runs that were forked from it, and that the caller may use, oldest
+	// first, at most MaxListedForks. Lists don't have them.
+	Forks []string `json:"forks,omitempty"`
 	// LastSeq is the ordinal of the newest entry.
 	LastSeq uint64 `json:"last"`
 	// Asks lists the open questions, oldest first.
@@ -170,6 +179,9 @@ func (c *core) describe(id string, r *runstate.Run) Info {
 		Started: r.StartedAt, Ended: r.EndedAt, Wakes: nextWake(r), Parked: r.Parked, LastSeq: r.Last,
 		Owner: r.Owner(), OwnerName: nameOfOwner(r.Start, r.Adopter),
 	}
+	if s.Fork != nil {
+		i.ForkOf, i.ForkUntil = s.Fork.Of, s.Fork.Until
+	}
 	if r.Queued {
 		i.QueuedFor = s.Exclusive
 	}
@@ -200,9 +212,14 @@ func (x reader) ListedInfo(caller generators.Caller, id string) (Info, error) {
 }
 
 func (x reader) infoOf(r *trackedRun, caller generators.Caller) (Info, error) {
+	forks, err := x.Forks(x.ctx, caller, r.id)
+	if err != nil {
+		return Info{}, err
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	info := r.info()
+	info.Forks = forks
 	for _, a := range r.Asks {
 		o, err := x.describeOpen(x.generatorCtx, r, a, caller)
 		if err != nil {
@@ -211,6 +228,20 @@ func (x reader) infoOf(r *trackedRun, caller generators.Caller) (Info, error) {
 		info.Asks = append(info.Asks, o)
 	}
 	return info, nil
+}
+
+// MaxListedForks bounds [Info.Forks].
+const MaxListedForks = 100
+
+// Forks returns the ids of the runs that were forked from a run, as [Info.Forks] has them.
+func (x reader) Forks(ctx context.Context, caller generators.Caller, id string) (forks []string, err error) {
+	rows, err := x.rows.ForksOf(ctx, id, runlist.Position{}, MaxListedForks)
+	for _, row := range rows {
+		if usableBy(caller, row.Owner()) {
+			forks = append(forks, row.ID)
+		}
+	}
+	return forks, err
 }
 
 // nextWake returns when the first of a run's sleeps in progress ends; zero if there is none.

@@ -49,7 +49,7 @@ func (w *worker) recordStep(e *generators.Stepped) error {
 	}
 	step := w.runningSteps[i]
 	entry := runlog.NewEntry(runlog.KindStepped, runlog.Stepped{
-		Key: w.secrets.Key(e.Key), GivenKey: givenKey(step.call, w.secrets), Value: e.Value, Error: e.Error, TimeSpent: askdata.Millis(w.clock.elapsed()),
+		Key: w.secrets.Key(e.Key), GivenKey: givenKey(step.call, w.secrets), Value: e.Value, Error: e.Error, TimeSpent: askdata.Millis(w.clock.elapsed()), Differs: step.differs,
 	}).From(step.goroutine)
 	if err := w.flushAndAppendRetrying(entry); err != nil {
 		return err
@@ -63,11 +63,12 @@ func (w *worker) recordStep(e *generators.Stepped) error {
 type runningStep struct {
 	call      *driver.Call
 	goroutine string
-	failed    bool // its function is to be called again
+	failed    bool   // its function is to be called again
+	differs   string // see runlog.Asked
 }
 
 // handleStep notes that a step runs, or what its call means if it comes again; see
-// [driver.StepKind].
+// [driver.StepKind]. A fork records the outcome that it takes instead.
 func (w *worker) handleStep(c *driver.Call) error {
 	for i := range w.runningSteps {
 		s := &w.runningSteps[i]
@@ -83,7 +84,18 @@ func (w *worker) handleStep(c *driver.Call) error {
 		return w.supersedeAttempt(s.goroutine, c, true)
 	}
 	goroutine := w.generator.Goroutine()
-	w.runningSteps = append(w.runningSteps, runningStep{call: c, goroutine: goroutine})
+	past, differs := w.source.TakeStep(c)
+	if past != nil {
+		taken := runlog.Stepped{
+			Key: c.Key, GivenKey: givenKey(c, w.secrets), Value: past.Value, Error: w.secrets.Text(past.Error), TimeSpent: askdata.Millis(w.clock.elapsed()), Taken: true,
+		}
+		err := w.flushAndAppendRetrying(runlog.NewEntry(runlog.KindStepped, taken).From(goroutine))
+		if err == nil {
+			c.Settle(replay.SteppedReply(taken))
+		}
+		return err
+	}
+	w.runningSteps = append(w.runningSteps, runningStep{call: c, goroutine: goroutine, differs: differs})
 	w.updateEviction()
 	return w.supersedeAttempt(goroutine, c, false)
 }
@@ -175,7 +187,8 @@ func (w *worker) recordAsk(c *driver.Call, q *askdata.Question) error {
 		Evidence: runlog.DigestEvidence(q.Evidence), Masked: masked, Lost: w.endsWithProcess(),
 	}
 	var answer *askdata.Answer
-	answer, asked.Differs = w.answers.Take(c.Kind, asked)
+	answer, asked.Differs = w.source.TakeAsk(c, asked)
+	asked.Taken = answer != nil
 	c.HandleWithdraw(func(reason string) { w.withdrawCall(c, reason) })
 	w.recordingCall, w.answersAgain = c, answer != nil
 	err := w.flushAndAppendRetrying(runlog.NewEntry(runlog.KindAsked, asked).From(w.generator.Goroutine()))
@@ -250,9 +263,12 @@ var (
 // recordSleep records the sleep of a call.
 func (w *worker) recordSleep(c *driver.Call) error {
 	until := c.Until.UTC().Round(0)
+	past, differs := w.source.TakeSleep(c)
 	switch {
 	case w.core.skipSleeps:
 		until = time.Now().UTC().Round(0)
+	case !past.IsZero():
+		until = past
 	case until.Before(earliestWake):
 		until = earliestWake
 	case until.After(latestWake):
@@ -260,7 +276,7 @@ func (w *worker) recordSleep(c *driver.Call) error {
 	}
 	w.recordingCall = c
 	err := w.flushAndAppendRetrying(runlog.NewEntry(runlog.KindSleeping, runlog.Sleeping{
-		Key: w.secrets.Key(c.Key), GivenKey: givenKey(c, w.secrets), Until: until, TimeSpent: askdata.Millis(w.clock.elapsed()),
+		Key: w.secrets.Key(c.Key), GivenKey: givenKey(c, w.secrets), Until: until, TimeSpent: askdata.Millis(w.clock.elapsed()), Taken: !past.IsZero(), Differs: differs,
 	}).From(w.generator.Goroutine()))
 	w.recordingCall = nil
 	return err

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"maps"
-	"slices"
 	"strings"
 	"time"
 
@@ -35,6 +34,9 @@ func (w *worker) replayCall(c *driver.Call) (recorded bool, err error) {
 		w.calls = append(w.calls, &waitingCall{Call: c, seq: past.Seq()})
 		c.HandleWithdraw(func(reason string) { w.withdrawCall(c, reason) })
 		w.updateEviction()
+		if answer := w.source.PendingAnswer(past.Seq()); answer != nil {
+			questions{w.core}.answerAgain(w.trackedRun, w.askOf(c), *answer)
+		}
 	}
 	return true, nil
 }
@@ -53,11 +55,11 @@ func (w *worker) findRecordedKey(goroutine, given string) string {
 			return given + strings.TrimPrefix(key, g)
 		}
 	}
-	return ""
+	return w.source.FindKey(goroutine, given)
 }
 
 // ReplaySurface is the surface of answers that are taken from an earlier run.
-const ReplaySurface = "replay"
+const ReplaySurface = replay.Surface
 
 // ErrInputUnknown means that the log doesn't have a run's input.
 var ErrInputUnknown = errors.New("the input of this run is not recorded")
@@ -77,25 +79,96 @@ func (e *Engine) Replay(ctx context.Context, caller generators.Caller, id string
 	if req.Photon, req.Args, err = e.Input(ctx, caller, id); err != nil {
 		return Info{}, err
 	}
-	var asks runlog.RecordedAsks
-	batches, err := e.Read(ctx, caller, id, 0)
-	if err != nil {
+	req.source = replay.NewReplay(id, until)
+	if err := e.readSource(ctx, req.source); err != nil {
 		return Info{}, err
 	}
-	for batch, err := range batches {
+	return e.Start(ctx, caller, req)
+}
+
+// Fork starts a run of the same photon as an earlier one, with other arguments unless args is nil.
+// Up to the entry with the ordinal until, as long as it makes the same calls, it takes what the
+// earlier run has recorded: as [Engine.Replay] does the answers, and the outcomes of steps, which
+// don't run again, and the ends of sleeps. It takes nothing after the first call that differs, or
+// for which the earlier run has no answer that may be given again. Another process that resumes
+// the run goes on taking. Fork sets the photon and the arguments of req.
+//
+// The error is that of [Engine.Start], [ErrRunNotFound], or [ErrInputUnknown].
+func (e *Engine) Fork(ctx context.Context, caller generators.Caller, id string, until uint64, args json.RawMessage, req StartRequest) (Info, error) {
+	photon, recorded, err := e.Input(ctx, caller, id)
+	if err != nil && (args == nil || !errors.Is(err, ErrInputUnknown)) {
+		return Info{}, err
+	}
+	if args == nil {
+		args = recorded
+	}
+	req.Photon, req.Args, req.source = photon, args, replay.NewFork(runlog.Fork{Of: id, Until: until})
+	if err := e.readSource(ctx, req.source); err != nil {
+		return Info{}, err
+	}
+	return e.Start(ctx, caller, req)
+}
+
+// readSource reads the log of the earlier run. The error is [ErrRunNotFound] or the log's.
+func (c *core) readSource(ctx context.Context, s *replay.Source) error {
+	earlier := s.Earlier()
+	for batch, err := range c.log.Read(ctx, earlier.ID, 0) {
 		if err != nil {
-			return Info{}, err
+			return err
 		}
 		for _, entry := range batch {
-			if err := asks.Add(entry); err != nil {
-				return Info{}, err
+			if entry, err = c.files.Load(earlier.ID, entry); err != nil {
+				return err
+			}
+			if err := earlier.Read(entry); err != nil {
+				return unreadableLogError{err}
 			}
 		}
 	}
-	past := slices.DeleteFunc(asks.List, func(a runlog.RecordedAsk) bool { return a.Seq > until })
-	req.answers = replay.NewAnswers(id, past)
-	return e.Start(ctx, caller, req)
+	if !earlier.End() {
+		return ErrRunNotFound
+	}
+	return nil
 }
+
+// resumeSource finds out, for a fork that is resumed, what is left to take. It returns
+// [errSourceGone] if there was something, and the earlier run is no longer there. Callers hold r.mu.
+func (c *core) resumeSource(ctx context.Context, r *trackedRun) error {
+	if r.Start.Fork == nil || r.Queued && r.source != nil {
+		return nil
+	}
+	r.source = nil
+	s := replay.NewFork(*r.Start.Fork)
+	for batch, err := range c.log.Read(ctx, r.id, 0) {
+		if err != nil {
+			return err
+		}
+		for _, entry := range batch {
+			if entry, err = c.files.Load(r.id, entry); err != nil {
+				return err
+			}
+			if err := s.Note(entry); err != nil {
+				return unreadableLogError{err}
+			}
+		}
+	}
+	if !s.NeedsEarlier() {
+		return nil
+	}
+	err := c.readSource(ctx, s)
+	switch {
+	case err == nil:
+		r.source = s
+	case errors.Is(err, ErrRunNotFound) && s.HasOutcomesLeft():
+		return errSourceGone
+	case errors.Is(err, ErrRunNotFound):
+		return nil
+	}
+	return err
+}
+
+// errSourceGone means that a fork can't go on without running steps that it was to take.
+var errSourceGone = errors.New("this run was forked from another one, which was deleted before all outcomes of its steps were taken: fork another run, or start anew")
 
 // Input returns the photon of a run and its arguments. The error is [ErrRunNotFound],
 // [ErrForbidden], [ErrInputUnknown], or the log's.

@@ -94,7 +94,13 @@ func unreadableEnd(err error) runlog.Finished {
 // replay reads a run's history, claims the run and replays it. Callers hold r.mu.
 func (x resumer) replay(ctx context.Context, r *trackedRun) error {
 	h, err := x.readHistory(ctx, r, r.answeredReply)
-	if err != nil {
+	if err == nil {
+		err = x.resumeSource(ctx, r)
+	}
+	switch {
+	case errors.Is(err, errSourceGone):
+		return r.endRun(runlog.Finished{Status: runlog.Interrupted, Error: err.Error()})
+	case err != nil:
 		return err
 	}
 	return x.claimAndReplay(ctx, r, h)

@@ -52,15 +52,15 @@ type trackedRun struct {
 	drivers int32 // goroutines that drive its generators, which may still be returning
 	journal.Journal
 	clock        clock
-	answers      *replay.Answers // of an earlier run; nil for none
-	worker       *worker         // nil if the generator is not in this process
-	waiters      []Waiter        // woken at the next entry; see Engine.AddWaiter
-	resuming     bool            // queued to be resumed, or being resumed
-	endPending   bool            // the end has yet to be recorded
-	startRefused bool            // the start failed; the run will be deleted
-	pinned       bool            // see updatePin
-	evictable    bool            // see updateEviction
-	idle         idleTimer       // see Engine.SetIdleTimeout
+	source       *replay.Source // what it takes from an earlier run; nil for nothing
+	worker       *worker        // nil if the generator is not in this process
+	waiters      []Waiter       // woken at the next entry; see Engine.AddWaiter
+	resuming     bool           // queued to be resumed, or being resumed
+	endPending   bool           // the end has yet to be recorded
+	startRefused bool           // the start failed; the run will be deleted
+	pinned       bool           // see updatePin
+	evictable    bool           // see updateEviction
+	idle         idleTimer      // see Engine.SetIdleTimeout
 
 	// What recount counts.
 	inactive       bool // unfinished, but it can't continue in this process, or not yet
@@ -148,7 +148,7 @@ func (r *trackedRun) setInactive(inactive bool) {
 
 // updatePin keeps the run in memory if nothing else does, or no longer.
 func (r *trackedRun) updatePin() {
-	pinned := len(r.waiters) > 0 || !r.State.Ended() && (r.Queued || r.answers != nil)
+	pinned := len(r.waiters) > 0 || !r.State.Ended() && (r.Queued || r.source.IsVolatile())
 	if pinned == r.pinned {
 		return
 	}

@@ -42,7 +42,7 @@ type StartRequest struct {
 	// Received is the message that starts the run, if one does; see [Engine.RecordMessage].
 	Received recording.Observed
 
-	answers *replay.Answers // see Replay; nil for none
+	source *replay.Source // see Replay and Fork; nil for none
 }
 
 // Start starts a run, which belongs to caller, and returns without waiting for it.
@@ -76,9 +76,9 @@ func (e *Engine) Start(ctx context.Context, caller generators.Caller, req StartR
 		e.logger.Error("finding the key of a run", attrs...)
 		return Info{}, err
 	}
-	started.ReplayOf = req.answers.From()
+	req.source.SetIn(&started)
 	r := newTrackedRun(e.core, photon, started)
-	r.answers = req.answers
+	r.source = req.source
 	trace, done := e.tracer.TraceStart(ctx, r.tracedRun())
 	defer func() { done(err) }()
 	started.Trace, r.Start.Trace = trace, trace
@@ -282,7 +282,11 @@ func digestRequest(s runlog.Started) [sha256.Size]byte {
 	if err != nil {
 		args = s.Args
 	}
-	return sha256.Sum256(append([]byte(s.Photon+"\x00"+s.ReplayOf+"\x00"), args...))
+	earlier := s.ReplayOf
+	if s.Fork != nil {
+		earlier = "fork " + s.Fork.Of
+	}
+	return sha256.Sum256(append([]byte(s.Photon+"\x00"+earlier+"\x00"), args...))
 }
 
 // resolveRepeat returns a run in reply to a repeated request, one with the run's

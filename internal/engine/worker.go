@@ -18,7 +18,6 @@ import (
 	"github.com/photon-beam/beam/internal/humanize"
 	"github.com/photon-beam/beam/internal/recordedvalue"
 	"github.com/photon-beam/beam/internal/recording"
-	"github.com/photon-beam/beam/internal/runaddress"
 	"github.com/photon-beam/beam/internal/runlog"
 	"github.com/photon-beam/beam/internal/runpause"
 	"github.com/photon-beam/beam/internal/toolresult"
@@ -62,8 +61,8 @@ func (r *trackedRun) launchGenerator(caller generators.Caller, client *clientses
 	}
 	w.generator = driver.Prepare(ctx, r.photon, args)
 	w.generator.SetID(r.id)
-	if h != nil {
-		w.generator.SetRecordedKeys(slices.AppendSeq(h.Keys(), maps.Keys(r.Attempts)), w.findRecordedKey)
+	if keys := append(h.Keys(), r.source.Keys()...); h != nil || len(keys) > 0 {
+		w.generator.SetRecordedKeys(slices.AppendSeq(keys, maps.Keys(r.Attempts)), w.findRecordedKey)
 	}
 	r.worker = w
 	r.setInactive(false)
@@ -75,15 +74,6 @@ func (r *trackedRun) launchGenerator(caller generators.Caller, client *clientses
 	r.core.workers.Add(1)
 	r.drivers++
 	go w.driveGenerator(endSpan) // not workers.Go, whose frames would double the stack of a waiting run
-}
-
-// generatorContext returns the context of a run's generator. The client may be nil.
-func (c *core) generatorContext(run string, caller generators.Caller, client *clientsession.Client) context.Context {
-	ctx := clientsession.With(driver.WithCaller(c.generatorCtx, caller), client)
-	if f := c.runURL; f != nil {
-		ctx = runaddress.With(ctx, func() string { return f(run) })
-	}
-	return ctx
 }
 
 // driveGenerator runs the generator, in a goroutine of its own, and records its

@@ -54,7 +54,7 @@ func (b Base) Run(id string) string { return b.Runs() + "/" + url.PathEscape(id)
 func (b Base) RunEvents(id string) string { return b.Run(id) + "/events" }
 
 // OperateRun returns the URL to post to, to do something with a run: cancel, adopt (become its owner),
-// replay (start a run with its answers) or delete, whose page asks first.
+// replay (start a run with its answers), fork (start one that goes on from it) or delete, whose page asks first.
 func (b Base) OperateRun(id, action string) string { return b.Run(id) + "/" + action }
 
 // Result returns the URL of a run's result, as JSON.

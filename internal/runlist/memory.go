@@ -245,6 +245,11 @@ func (m *Memory) Queued(_ context.Context, after Position, limit int) ([]*Row, e
 	return m.page(func(r *Row) (time.Time, bool) { return r.StartedAt, r.Queued && !r.State.Ended() }, oldestFirst, after, limit)
 }
 
+// ForksOf implements [Rows].
+func (m *Memory) ForksOf(_ context.Context, run string, after Position, limit int) ([]*Row, error) {
+	return m.page(func(r *Row) (time.Time, bool) { return r.StartedAt, r.Start.Fork != nil && r.Start.Fork.Of == run }, oldestFirst, after, limit)
+}
+
 // Ended implements [Rows].
 func (m *Memory) Ended(_ context.Context, after Position, limit int) ([]*Row, error) {
 	return m.page(func(r *Row) (time.Time, bool) { return r.EndedAt, r.State.Ended() }, newestFirst, after, limit)

@@ -57,6 +57,9 @@ type Rows interface {
 	// first.
 	Queued(ctx context.Context, after Position, limit int) ([]*Row, error)
 
+	// ForksOf returns the runs that were forked from a run, oldest first.
+	ForksOf(ctx context.Context, run string, after Position, limit int) ([]*Row, error)
+
 	// Asks returns open questions, oldest first. Positions here are by the time of the
 	// question; their ids are those of questions.
 	Asks(ctx context.Context, f AskFilter, after Position, limit int) ([]Ask, error)

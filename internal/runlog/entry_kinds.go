@@ -33,9 +33,22 @@ type Started struct {
 	Trace *Trace `json:"trace,omitempty"`
 	// ReplayOf is the run whose recorded answers this one was started with; empty for none.
 	ReplayOf string `json:"replayOf,omitempty"`
+	// Fork says from where the run was forked; nil if it wasn't.
+	Fork *Fork `json:"fork,omitempty"`
 	// RetainFor is the minimum time after its start for which the run is retained
 	// once it has ended.
 	RetainFor askdata.Millis `json:"keep,omitempty"`
+}
+
+// A Fork says from where a run was forked. As long as the run makes the calls that the run Of has
+// up to the entry with the ordinal Until, it takes their outcomes.
+type Fork struct {
+	Of    string `json:"of"`
+	Until uint64 `json:"until"`
+	// Last is the ordinal of the last entry that Of had then. Later ones don't count.
+	Last uint64 `json:"last"`
+	// Calls is how many outcomes there were to take.
+	Calls int `json:"calls"`
 }
 
 // StartedBy returns who started the run.
@@ -110,6 +123,8 @@ type Asked struct {
 	// Differs says, for people, why a run that was started with recorded answers takes none
 	// from here on; empty if it does, or was not.
 	Differs string `json:"differs,omitempty"`
+	// Taken means that it is answered as it was in the run that this one is a replay or a fork of.
+	Taken bool `json:"taken,omitempty"`
 	// Lost means that a restart of Beam withdraws the question, because it ends the run.
 	Lost bool `json:"lost,omitempty"`
 }
@@ -188,6 +203,10 @@ type Stepped struct {
 	Value     json.RawMessage `json:"value,omitempty"`
 	Error     string          `json:"error,omitempty"`
 	TimeSpent askdata.Millis  `json:"spent,omitempty"`
+	// Taken means that the step didn't run: the outcome is that of the run that this one was
+	// forked from.
+	Taken   bool   `json:"taken,omitempty"`
+	Differs string `json:"differs,omitempty"` // as in Asked
 }
 
 // Sleeping begins a sleep; see [generators.Sleep].
@@ -196,6 +215,8 @@ type Sleeping struct {
 	GivenKey  string         `json:"givenKey,omitempty"` // as in Asked
 	Until     time.Time      `json:"until"`
 	TimeSpent askdata.Millis `json:"spent,omitempty"`
+	Taken     bool           `json:"taken,omitempty"`   // as in Stepped
+	Differs   string         `json:"differs,omitempty"` // as in Asked
 }
 
 // Describe says in a sentence until when the run sleeps.

@@ -17,6 +17,18 @@ type RecordedAsk struct {
 	Answer *askdata.Answer
 }
 
+// NewRecordedAsk returns the question of an entry, without an answer.
+func NewRecordedAsk(e Entry, asked Asked) RecordedAsk {
+	return RecordedAsk{Asked: asked, Seq: e.Seq, Raw: rawjson.Member(e.Data, "question")}
+}
+
+// SetAnswer sets the answer, if it may be given again.
+func (r *RecordedAsk) SetAnswer(a *Answered) {
+	if a.isRepeatable(r.Question) {
+		r.Answer = &a.Answer
+	}
+}
+
 // RecordedAsks collect the questions of a run, in the order in which they were asked.
 type RecordedAsks struct{ List []RecordedAsk }
 
@@ -28,15 +40,15 @@ func (r *RecordedAsks) Add(e Entry) error {
 		if err != nil || asked.Question == nil {
 			return err
 		}
-		r.List = append(r.List, RecordedAsk{Asked: asked, Seq: e.Seq, Raw: rawjson.Member(e.Data, "question")})
+		r.List = append(r.List, NewRecordedAsk(e, asked))
 	case KindAnswered:
 		answered, err := Decode[Answered](e)
 		if err != nil {
 			return err
 		}
 		for i := range r.List {
-			if r.List[i].Seq == answered.AskSeq && answered.isRepeatable(r.List[i].Question) {
-				r.List[i].Answer = &answered.Answer
+			if r.List[i].Seq == answered.AskSeq {
+				r.List[i].SetAnswer(&answered)
 			}
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"io"
 	"iter"
+	"math"
 	"mime"
 	"os"
 	"path/filepath"
@@ -70,6 +71,17 @@ func Describe(p *generators.Photon) (Photon, error) {
 // Start starts a run and returns its id. The errors are those of [engine.Engine.Start].
 func (l *Local) Start(ctx context.Context, photon string, args json.RawMessage) (string, error) {
 	info, err := l.Engine.Start(ctx, l.Caller, engine.StartRequest{Photon: photon, Args: args, Surface: Surface})
+	return info.ID, err
+}
+
+// Fork starts a run that goes on from another one; see [engine.Engine.Fork]. A nil until is its last
+// entry.
+func (l *Local) Fork(ctx context.Context, id string, until *uint64, args json.RawMessage) (string, error) {
+	last := uint64(math.MaxUint64)
+	if until != nil {
+		last = *until
+	}
+	info, err := l.Engine.Fork(ctx, l.Caller, id, last, args, engine.StartRequest{Surface: Surface})
 	return info.ID, err
 }
 

@@ -58,6 +58,21 @@ func (r *Remote) Start(ctx context.Context, photon string, args json.RawMessage)
 	return started.ID, err
 }
 
+// Fork starts a run that goes on from another one, and returns its id. A nil until is its last
+// entry, and nil args are its arguments.
+func (r *Remote) Fork(ctx context.Context, id string, until *uint64, args json.RawMessage) (string, error) {
+	body, err := json.Marshal(struct {
+		Until *uint64         `json:"until,omitempty"`
+		Input json.RawMessage `json:"input,omitempty"`
+	}{until, args})
+	if err != nil {
+		return "", err
+	}
+	var started struct{ ID string }
+	err = r.do(ctx, request{method: http.MethodPost, path: "/runs/" + url.PathEscape(id) + "/fork", mediaType: "application/json", body: bytes.NewReader(body), notFound: engine.ErrRunNotFound}, &started)
+	return started.ID, err
+}
+
 // Cancel stops a run.
 func (r *Remote) Cancel(ctx context.Context, id string) error {
 	return r.do(ctx, request{method: http.MethodPost, path: "/runs/" + url.PathEscape(id) + "/cancel", notFound: engine.ErrRunNotFound}, nil)

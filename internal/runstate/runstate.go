@@ -56,7 +56,7 @@ type Run struct {
 	// TimeSpent is how long the run had worked when that was recorded last.
 	TimeSpent time.Duration
 	// HasNewEvents reports whether the run has gone on since its last call: it has yielded
-	// something, or a call was settled.
+	// something, or a call was settled, or its question is to be answered as in an earlier run.
 	HasNewEvents bool
 	// Repeated has, by their keys, the ordinals at which steps began again.
 	Repeated map[string]uint64
@@ -272,7 +272,7 @@ func (f *fold) Asked(e runlog.Entry, a runlog.Asked) error {
 		f.Opened.Audience = audience.Of(a.Question)
 	}
 	f.Asks = append(f.Asks, f.Opened)
-	f.TimeSpent, f.HasNewEvents = time.Duration(a.TimeSpent), false
+	f.TimeSpent, f.HasNewEvents = time.Duration(a.TimeSpent), a.Taken
 	return nil
 }
 

@@ -235,7 +235,7 @@ func (g *group) writeChange(r *liveRun, now *savedRun) error {
 }
 
 const insertRun = "INSERT INTO runs (" + valueColumns + `)
-	VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16) ON CONFLICT DO NOTHING RETURNING num`
+	VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17) ON CONFLICT DO NOTHING RETURNING num`
 
 // writeRun writes the row of a run. It reports false if another process was faster.
 func (g *group) writeRun(r *liveRun) (bool, error) {

@@ -84,6 +84,11 @@ func (l lists) Queued(ctx context.Context, after runlist.Position, limit int) ([
 	return l.pageRuns(ctx, oldestFirst, "r.started", " AND r.queued = 1 AND r.ended IS NULL", after, limit)
 }
 
+// ForksOf implements [runlist.Rows].
+func (l lists) ForksOf(ctx context.Context, run string, after runlist.Position, limit int) ([]*runlist.Row, error) {
+	return l.pageRuns(ctx, oldestFirst, "r.started", " AND r.forked = $3", after, limit, toText(run))
+}
+
 // Ended implements [runlist.Rows].
 func (l lists) Ended(ctx context.Context, after runlist.Position, limit int) ([]*runlist.Row, error) {
 	return l.pageRuns(ctx, newestFirst, "r.ended", "", after, limit)

@@ -51,6 +51,7 @@ func TestStatementsUseIndexes(t *testing.T) {
 	for _, list := range []func(context.Context, runlist.Position, int) ([]*runlist.Row, error){s.Unfinished, s.Queued, s.Ended, s.Due} {
 		_, _ = list(ctx, p, 1)
 	}
+	_, _ = s.ForksOf(ctx, "r", p, 1)
 	_, _ = s.CountAsks(ctx, time.Now())
 	_, _ = s.CountPhotons(ctx)
 	_ = s.newCursor("r", head{num: 1}, 0).checkGone(ctx, runlog.ErrCorrupt)

@@ -65,6 +65,7 @@ type foldedStart struct {
 	Exclusive      string             `json:"-"`
 	Trace          *runlog.Trace      `json:"w,omitempty"`
 	ReplayOf       string             `json:"r,omitempty"`
+	Fork           *runlog.Fork       `json:"f,omitempty"`
 	RetainFor      askdata.Millis     `json:"k,omitempty"`
 }
 
@@ -209,7 +210,7 @@ func (r *run) columns() columns {
 }
 
 // valueColumns are all columns of runs but num.
-const valueColumns = "id, owner, photon, started, state, ended, due, work, epoch, head, digest, bytes, idem, exclusive, queued, fold"
+const valueColumns = "id, owner, photon, started, state, ended, due, work, epoch, head, digest, bytes, idem, exclusive, queued, forked, fold"
 
 func columnNames(columns string) []string { return strings.Split(columns, ", ") }
 
@@ -218,8 +219,16 @@ func (r *liveRun) values(fold []byte) []any {
 	c := r.columns()
 	return []any{
 		toText(r.ID), c.owner, c.photon, c.started, string(c.state), c.ended, c.due, toInt(c.work), int64(r.Epoch), int64(r.Last),
-		r.digest[:], r.Bytes, r.idempotency(), nullText(r.Start.Exclusive), toInt(c.queued), fold,
+		r.digest[:], r.Bytes, r.idempotency(), nullText(r.Start.Exclusive), toInt(c.queued), nullText(r.forkOf()), fold,
 	}
+}
+
+// forkOf returns the id of the run that the run was forked from, or "".
+func (r *run) forkOf() string {
+	if r.Start.Fork == nil {
+		return ""
+	}
+	return r.Start.Fork.Of
 }
 
 // idempotency returns the value of the column idem, nil if there is no key.

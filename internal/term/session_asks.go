@@ -40,6 +40,9 @@ func (s *Session) addQuestion(e *runlog.Entry) error {
 	}
 	q := &Question{Question: asked.Question, asked: asked.Question, ID: runlog.AskID(s.id, e.Seq), Key: asked.Key, Photon: s.photon, Deadline: asked.Deadline, Lost: asked.LostNote(), Ends: s.Ends}
 	s.open = append(s.open, q)
+	if asked.Taken { // it gets the answer of an earlier run
+		s.postponed[q.ID] = true
+	}
 	if s.Watch && s.View != nil {
 		s.View.ShowEvidence(q)
 		s.View.screen.Print(q.heading(s.View.style, s.View.screen.width()))

@@ -25,6 +25,7 @@ import (
 	"github.com/photon-beam/beam/internal/humanize"
 	"github.com/photon-beam/beam/internal/programdigest"
 	"github.com/photon-beam/beam/internal/runlog"
+	"github.com/photon-beam/beam/internal/runs"
 	"github.com/photon-beam/beam/internal/store"
 )
 
@@ -100,12 +101,12 @@ func (c *Rehearse) rehearseFolder(ctx context.Context, p *command.Program, f *da
 		if err != nil {
 			return err
 		}
-		runs := engine.New(engine.Options{Photons: p.Registry, Log: s, Blobs: f.Blobs, KeyDir: f.KeyDir(), Logger: logger}).UnfinishedRuns(ctx)
+		unfinished := engine.New(engine.Options{Photons: p.Registry, Log: s, Blobs: f.Blobs, KeyDir: f.KeyDir(), Logger: logger}).UnfinishedRuns(ctx)
 		if c.Program == "" {
-			return c.rehearse(ctx, p, counts.Unfinished, runs)
+			return c.rehearse(ctx, p, counts.Unfinished, unfinished)
 		}
 		r, w := io.Pipe()
-		go func() { w.CloseWithError(app.WriteUnfinishedRuns(w, counts.Unfinished, runs)) }()
+		go func() { w.CloseWithError(runs.WriteUnfinishedRuns(w, counts.Unfinished, unfinished)) }()
 		defer r.Close()
 		return c.rehearseOn(ctx, p, r)
 	})
@@ -133,21 +134,21 @@ func (c *Rehearse) rehearseOn(ctx context.Context, p *command.Program, r io.Read
 
 // rehearseStream rehearses the runs that another process writes on this program.
 func (c *Rehearse) rehearseStream(ctx context.Context, p *command.Program, r io.Reader) error {
-	total, runs, err := app.ReadUnfinishedRuns(r)
+	total, unfinished, err := runs.ReadUnfinishedRuns(r)
 	if err != nil {
 		return err
 	}
-	return c.rehearse(ctx, p, total, runs)
+	return c.rehearse(ctx, p, total, unfinished)
 }
 
 // rehearse rehearses runs, about total of them, on this program.
-func (c *Rehearse) rehearse(ctx context.Context, p *command.Program, total int, runs iter.Seq2[engine.UnfinishedRun, error]) error {
+func (c *Rehearse) rehearse(ctx context.Context, p *command.Program, total int, unfinished iter.Seq2[engine.UnfinishedRun, error]) error {
 	report := rehearsal{Photons: make(map[string]*rehearsedPhoton)}
 	done, progress := 0, p.CopyProgress()
 	if progress == nil {
 		progress = func(int, int) {}
 	}
-	err := engine.Rehearse(ctx, engine.Options{Photons: p.Registry, Program: programdigest.Get, Root: c.Root}, runs, func(r engine.Rehearsed) {
+	err := engine.Rehearse(ctx, engine.Options{Photons: p.Registry, Program: programdigest.Get, Root: c.Root}, unfinished, func(r engine.Rehearsed) {
 		report.add(r)
 		if done++; done%64 == 0 {
 			progress(done, max(total, done+1))

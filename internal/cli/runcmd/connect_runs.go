@@ -32,6 +32,7 @@ type beamRuns interface {
 	Photons(ctx context.Context) ([]runs.Photon, error)
 	Photon(ctx context.Context, name string) (runs.Photon, error)
 	Start(ctx context.Context, photon string, args json.RawMessage) (id string, err error)
+	Fork(ctx context.Context, id string, until *uint64, args json.RawMessage) (fork string, err error)
 	Follow(ctx context.Context, id string, after uint64) iter.Seq2[[]runlog.Entry, error]
 	Answer(ctx context.Context, askID string, a runs.Answer) error
 	Cancel(ctx context.Context, id string) error

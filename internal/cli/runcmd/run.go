@@ -100,7 +100,7 @@ func (c *Run) Run(ctx context.Context, p *command.Program) (err error) {
 		id, err = conn.Start(ctx, photon.Name, args)
 	}
 	if err != nil {
-		return c.startError(err)
+		return startError(photon.Name, err)
 	}
 	if c.Detach {
 		_, err := fmt.Fprintln(p.Stdout, id)
@@ -179,12 +179,12 @@ func askArguments(ctx context.Context, asker term.Asker, photon runs.Photon, mis
 }
 
 // startError returns the error of a start: arguments that are not valid are misuse.
-func (c *Run) startError(err error) error {
+func startError(photon string, err error) error {
 	var invalid *generators.InvalidError
 	if !errors.As(err, &invalid) {
 		return err
 	}
-	text := fmt.Sprintf("the parameters of %s are not valid:", c.Photon)
+	text := fmt.Sprintf("the parameters of %s are not valid:", photon)
 	for _, f := range invalid.Fields {
 		text += "\n  " + driver.Sentence(f, "")
 	}

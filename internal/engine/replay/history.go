@@ -134,7 +134,7 @@ func (h *History) Withdrawn(_ runlog.Entry, w runlog.Withdrawn) error {
 }
 
 func (h *History) Stepped(e runlog.Entry, s runlog.Stepped) error {
-	h.addCall(e, s.Key, s.GivenKey, &Call{kind: driver.StepKind, reply: func() driver.Reply { return steppedReply(s) }})
+	h.addCall(e, s.Key, s.GivenKey, &Call{kind: driver.StepKind, reply: func() driver.Reply { return SteppedReply(s) }})
 	return nil
 }
 
@@ -170,8 +170,8 @@ func (h *History) Settle(seq uint64, reply func() driver.Reply) {
 	}
 }
 
-// steppedReply returns the generator's reply for a recorded step.
-func steppedReply(s runlog.Stepped) driver.Reply {
+// SteppedReply returns the generator's reply for a recorded step.
+func SteppedReply(s runlog.Stepped) driver.Reply {
 	if s.Error != "" {
 		return driver.Reply{Err: &generators.StepError{Key: s.Key, Message: s.Error}}
 	}
@@ -198,12 +198,20 @@ func (h *History) SkipEvent() bool {
 func (h *History) IsDone() bool { return h == nil || len(h.unreplayedCalls) == 0 }
 
 // Keys returns the keys of the calls that aren't replayed.
-func (h *History) Keys() []string { return slices.Collect(maps.Keys(h.unreplayedCalls)) }
+func (h *History) Keys() []string {
+	if h == nil {
+		return nil
+	}
+	return slices.Collect(maps.Keys(h.unreplayedCalls))
+}
 
 // FindKey returns the key of the first call that a goroutine made with a key and that isn't
 // replayed, or of its step of attempts, which have no outcome. If the whole run used the key once,
 // the goroutine doesn't matter: goroutines that share their work may do so in another way.
 func (h *History) FindKey(goroutine, given string, attempts map[string]*runstate.Attempt) string {
+	if h == nil {
+		return ""
+	}
 	calls := h.calls[given]
 	for _, c := range calls {
 		if !c.replayed && (!c.named || c.goroutine == goroutine) {

@@ -33,6 +33,9 @@ func RandomEntry(r *rand.Rand, after uint64) runlog.Entry {
 		s := runlog.Started{Photon: "p", Title: "T", Durable: r.IntN(2) == 0, Surface: "test", Args: json.RawMessage(`{"a":1}`), RetainFor: askdata.Millis(r.IntN(2)) * askdata.Millis(time.Minute)}
 		s.SetStartedBy(by)
 		if r.IntN(3) == 0 {
+			s.Fork = &runlog.Fork{Of: fmt.Sprintf("run%02d", r.IntN(5)), Until: r.Uint64N(100), Last: 100, Calls: r.IntN(10)}
+		}
+		if r.IntN(3) == 0 {
 			s.Exclusive, s.IdempotencyKey = "k\x00ey", fmt.Sprint("key ", r.Uint64())
 		}
 		return runlog.NewEntry(runlog.KindStarted, s)
@@ -131,6 +134,12 @@ func compareLists(t *testing.T, s runlist.Store, r *rand.Rand) {
 			f.Owner = owner
 			compareAsks(t, r, s, m, f)
 		}
+	}
+	for i := range 5 {
+		run := fmt.Sprintf("run%02d", i)
+		compareRuns(t, r, "the forks of "+run, s, m, func(s runlist.Rows, p runlist.Position, n int) ([]*runlist.Row, error) {
+			return s.ForksOf(t.Context(), run, p, n)
+		}, func(r *runlist.Row) time.Time { return r.StartedAt })
 	}
 	for name, list := range map[string]struct {
 		of func(runlist.Rows, context.Context, runlist.Position, int) ([]*runlist.Row, error)

@@ -24,6 +24,8 @@ const (
 	sourceField    = "beam:source" // "json" if they count instead of the form
 	editField      = "beam:do"     // what a button changes in the form
 	viewField      = "beam:view"   // what a narrow screen shows
+	forkField      = "beam:fork"   // the run to fork
+	untilField     = "beam:until"  // up to which of its entries
 )
 
 // editFromJSON fills the form with the JSON beside it.
@@ -34,7 +36,7 @@ const editFromJSON = "fill"
 // photon's schema doesn't see.
 func readPhotonForm(p *generators.Photon, posted url.Values, fromJSON bool) (ui.PhotonPage, json.RawMessage, error) {
 	page, f := newPhotonPage(p), form.ForPhoton(p)
-	page.View = posted.Get(viewField)
+	page.View, page.Fork, page.Until = posted.Get(viewField), posted.Get(forkField), posted.Get(untilField)
 	if args := posted.Get(argumentsField); json.Valid([]byte(args)) {
 		page.Form = f.Fill(json.RawMessage(args))
 		return page, json.RawMessage(args), nil

@@ -105,11 +105,14 @@ func (h *Handlers) Show(w http.ResponseWriter, r *http.Request, caller generator
 	}
 	page := newPhotonPage(p)
 	if run := r.URL.Query().Get(fromField); run != "" {
-		args, err := h.inputOf(r, caller, p, run)
+		args, err := h.inputOf(r, caller, p.Name(), run)
 		if err != nil {
 			return err
 		}
-		page.Form = form.ForPhoton(p).Fill(args)
+		page.Form = form.ForPhoton(p).Fill(form.ForPhoton(p).Fill(args).WithoutSecrets())
+		if page.Until = r.URL.Query().Get(untilField); page.Until != "" {
+			page.Fork = run
+		}
 		if page.Query = linkQuery(page.Form.WithoutSecrets()); len(page.Query) > maxLinkQuery {
 			page.Query = ""
 		}
@@ -123,16 +126,16 @@ func (h *Handlers) Show(w http.ResponseWriter, r *http.Request, caller generator
 // filled in.
 const fromField = "beam:from"
 
-// inputOf returns the input of a run of a photon, without what is typed hidden.
-func (h *Handlers) inputOf(r *http.Request, caller generators.Caller, p *generators.Photon, run string) (json.RawMessage, error) {
+// inputOf returns the input of a run of a photon.
+func (h *Handlers) inputOf(r *http.Request, caller generators.Caller, name, run string) (json.RawMessage, error) {
 	photon, args, err := h.Engine.Input(r.Context(), caller, run)
 	if err != nil {
 		return nil, err
 	}
-	if photon != p.Name() {
-		return nil, problem.Errorf(http.StatusBadRequest, "The parameter %s must be a run of %s; this one is of %s.", fromField, p.Name(), photon)
+	if photon != name {
+		return nil, problem.Errorf(http.StatusBadRequest, "The parameter %s must be a run of %s; this one is of %s.", fromField, name, photon)
 	}
-	return form.ForPhoton(p).Fill(args).WithoutSecrets(), nil
+	return args, nil
 }
 
 // newPhotonPage returns a photon's page without its form.

@@ -57,9 +57,7 @@ func (h *Handlers) startFromForm(w http.ResponseWriter, r *http.Request, caller 
 	page, args, err := readPhotonForm(p, r.PostForm, lastValue(r.PostForm, sourceField) == "json")
 	var info engine.Info
 	if err == nil {
-		info, err = h.Engine.Start(r.Context(), caller, engine.StartRequest{
-			Photon: p.Name(), Args: args, Surface: "browser", IdempotencyKey: key,
-		})
+		info, err = h.startOrFork(r, caller, page, args, engine.StartRequest{Photon: p.Name(), Args: args, Surface: "browser", IdempotencyKey: key})
 	} else {
 		err = withSchemaErrors(p, args, err)
 	}
@@ -75,6 +73,21 @@ func (h *Handlers) startFromForm(w http.ResponseWriter, r *http.Request, caller 
 	}
 	http.Redirect(w, r, h.Site.Path.Run(info.ID), http.StatusSeeOther)
 	return nil
+}
+
+// startOrFork starts a run, or forks the one that the form names.
+func (h *Handlers) startOrFork(r *http.Request, caller generators.Caller, page ui.PhotonPage, args json.RawMessage, start engine.StartRequest) (engine.Info, error) {
+	if page.Fork == "" {
+		return h.Engine.Start(r.Context(), caller, start)
+	}
+	until, err := request.Ordinal(r.PostForm, untilField)
+	if err == nil {
+		_, err = h.inputOf(r, caller, start.Photon, page.Fork)
+	}
+	if err != nil {
+		return engine.Info{}, err
+	}
+	return h.Engine.Fork(r.Context(), caller, page.Fork, until, args, start)
 }
 
 // withSchemaErrors adds the errors of the photon's schema to those of its form.

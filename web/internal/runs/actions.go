@@ -1,11 +1,14 @@
 package runs
 
 import (
+	"encoding/json"
 	"math"
 	"net/http"
+	"net/url"
 
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/engine"
+	"github.com/photon-beam/beam/web/internal/problem"
 	"github.com/photon-beam/beam/web/internal/request"
 	"github.com/photon-beam/beam/web/internal/response"
 	"github.com/photon-beam/beam/web/internal/ui"
@@ -17,19 +20,62 @@ func (h *Handlers) Replay(w http.ResponseWriter, r *http.Request, caller generat
 	if err := request.ParseForm(w, r); err != nil {
 		return err
 	}
-	key, err := request.IdempotencyKey(r)
+	until, start, err := readRepeat(r)
 	if err != nil {
 		return err
 	}
-	until := uint64(math.MaxUint64)
-	if r.Form.Get("until") != "" {
-		if until, err = request.Ordinal(r.Form, "until"); err != nil {
+	info, err := h.Engine.Replay(r.Context(), caller, r.PathValue("id"), until, start)
+	return h.showStarted(w, r, info, err)
+}
+
+// Fork starts a run that takes the outcomes of another one up to the entry whose ordinal is the
+// parameter until; all of them if it is missing. The parameter input has other arguments, as JSON.
+// With a JSON body, the parameters are its members.
+func (h *Handlers) Fork(w http.ResponseWriter, r *http.Request, caller generators.Caller) error {
+	var body struct {
+		Until json.Number     `json:"until"`
+		Input json.RawMessage `json:"input"`
+	}
+	if request.MediaType(r) == request.JSONType {
+		raw, err := request.ReadBody(w, r)
+		if err != nil {
 			return err
 		}
+		if err := json.Unmarshal(raw, &body); err != nil {
+			return problem.Errorf(http.StatusBadRequest, "The body must be a JSON object with the members until and input.")
+		}
+		r.Form = url.Values{"until": {body.Until.String()}}
+	} else if err := request.ParseForm(w, r); err != nil {
+		return err
+	} else if input := r.Form.Get("input"); input != "" {
+		body.Input = json.RawMessage(input)
 	}
-	info, err := h.Engine.Replay(r.Context(), caller, r.PathValue("id"), until, engine.StartRequest{
-		Surface: request.SurfaceOf(r), IdempotencyKey: key,
-	})
+	if string(body.Input) == "null" {
+		body.Input = nil
+	}
+	if body.Input != nil && !json.Valid(body.Input) {
+		return problem.Errorf(http.StatusBadRequest, "The parameter input is not valid JSON.")
+	}
+	until, start, err := readRepeat(r)
+	if err != nil {
+		return err
+	}
+	info, err := h.Engine.Fork(r.Context(), caller, r.PathValue("id"), until, body.Input, start)
+	return h.showStarted(w, r, info, err)
+}
+
+// readRepeat reads up to where a request repeats a run, and how it starts the other one.
+func readRepeat(r *http.Request) (until uint64, start engine.StartRequest, err error) {
+	start.Surface = request.SurfaceOf(r)
+	if start.IdempotencyKey, err = request.IdempotencyKey(r); err != nil || r.Form.Get("until") == "" {
+		return math.MaxUint64, start, err
+	}
+	until, err = request.Ordinal(r.Form, "until")
+	return until, start, err
+}
+
+// showStarted leads to a run that was started, unless err says that it wasn't.
+func (h *Handlers) showStarted(w http.ResponseWriter, r *http.Request, info engine.Info, err error) error {
 	if err != nil {
 		return err
 	}

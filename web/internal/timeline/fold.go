@@ -55,7 +55,7 @@ func (f *fold) Started(e runlog.Entry, d runlog.Started) error {
 	if f.Title == "" {
 		f.Title = d.Photon
 	}
-	f.add(&Item{Seq: e.Seq, Time: e.Time, Kind: Start, Text: d.Surface, Data: d.Args, Large: e.Blob != "", ReplayOf: d.ReplayOf})
+	f.add(&Item{Seq: e.Seq, Time: e.Time, Kind: Start, Text: d.Surface, Data: d.Args, Large: e.Blob != "", ReplayOf: d.ReplayOf, Fork: d.Fork})
 	f.LargeArgs, f.StateChanged = e.Blob != "", true
 	return nil
 }
@@ -104,7 +104,7 @@ func (f *fold) Adopted(e runlog.Entry, d runlog.Adopted) error {
 
 func (f *fold) Stepped(e runlog.Entry, d runlog.Stepped) error {
 	f.recordSpent(d.TimeSpent)
-	i := &Item{Seq: e.Seq, Time: e.Time, Kind: Step, Level: generators.Debug, Text: d.Key}
+	i := &Item{Seq: e.Seq, Time: e.Time, Kind: Step, Level: generators.Debug, Text: d.Key, Taken: d.Taken, Differs: d.Differs}
 	if d.Error != "" {
 		i.Level, i.Text = generators.Warning, d.Key+": "+d.Error
 	}
@@ -149,6 +149,7 @@ func (f *fold) Sleeping(e runlog.Entry, d runlog.Sleeping) error {
 	f.recordSpent(d.TimeSpent)
 	f.endStatus(e.Time)
 	i := f.addStatus(e, generators.Info, d.Describe())
+	i.Differs = d.Differs
 	f.openStatus, f.sleeping[e.Seq] = i, sleep{i, d.Until}
 	f.updateState()
 	return nil

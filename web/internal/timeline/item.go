@@ -48,7 +48,10 @@ type Item struct {
 	Count int              // how many equal statuses the row stands for; 0 and 1 both mean one
 	Ended time.Time        // of a status: when it stopped being current; zero while it is
 
-	ReplayOf string // of a start: the run whose answers this one gets; empty for none
+	ReplayOf string       // of a start: the run whose answers this one gets; empty for none
+	Fork     *runlog.Fork // of a start: from where the run was forked; nil for none
+	Taken    bool         // of a step: the outcome is an earlier run's
+	Differs  string       // of a step or a sleep; see runlog.Asked
 
 	Logger string          // of a log line
 	Data   json.RawMessage // of a log line or an unknown entry; a start's arguments; a result's value

@@ -63,7 +63,8 @@ func (l *Loader) fold(ctx context.Context, viewer generators.Caller, run *Run, e
 		}
 	}
 	run.Upstream = l.Upstream(run.Photon)
-	return nil
+	run.Forks, err = l.Engine.Forks(ctx, viewer, run.ID)
+	return err
 }
 
 // LoadAsk returns a question, open or closed; nil if there is none.

@@ -29,7 +29,8 @@ type Run struct {
 	Started   time.Time
 	Ended     time.Time // zero until the run ends
 	Args      json.RawMessage
-	LargeArgs bool // the arguments are too large to be in Args
+	LargeArgs bool     // the arguments are too large to be in Args
+	Forks     []string // the runs that were forked from it; see engine.Info
 	Rows
 	Events   int       // how many events the run emitted
 	Progress *Progress // the latest; nil if there is none or the run has ended

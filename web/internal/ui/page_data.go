@@ -118,10 +118,12 @@ type PhotonPage struct {
 	Title    string
 	Upstream string // whose tool it is; empty for Beam's own
 	generators.Options
-	Query    string // what the address fills in
-	Examples []Example
-	Form     *form.Part
-	Errors   []generators.FieldError
+	// Fork is the run that the new one is forked from, up to the entry Until; empty for none.
+	Fork, Until string
+	Query       string // what the address fills in
+	Examples    []Example
+	Form        *form.Part
+	Errors      []generators.FieldError
 	// JSON is the text of the arguments as JSON; empty for that of the form.
 	JSON      string
 	JSONError string     // what is wrong with it, in a sentence

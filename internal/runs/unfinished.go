@@ -1,15 +1,13 @@
-package app
+package runs
 
 import (
 	"bufio"
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"iter"
 
-	"github.com/photon-beam/beam/internal/controlsocket"
 	"github.com/photon-beam/beam/internal/engine"
 )
 
@@ -61,22 +59,4 @@ func ReadUnfinishedRuns(r io.Reader) (total int, runs iter.Seq2[engine.Unfinishe
 			}
 		}
 	}, nil
-}
-
-// handleUnfinished writes the unfinished runs to another process.
-func (h *controlServer) handleUnfinished(ctx context.Context, r *controlsocket.Request) {
-	counts, err := h.engine.Counts()
-	if err != nil || r.Accept() != nil {
-		return
-	}
-	total := 0
-	for state, n := range counts.Runs {
-		if !state.Ended() {
-			total += n
-		}
-	}
-	w := &stallWriter{request: r}
-	if err := WriteUnfinishedRuns(w, total, h.engine.UnfinishedRuns(ctx)); err != nil && w.err == nil {
-		h.logger.Error("writing the unfinished runs", "err", err)
-	}
 }
