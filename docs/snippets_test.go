@@ -40,6 +40,15 @@ func main() {
 	beam.Main(generators.New("deploy", deploy, &generators.Options{Title: "Deploy", Durable: true}))
 }
 
+func pay(yield generators.Yield, in struct{ Amount string }) (string, error) {
+	if generators.Patched(yield, "finance approves, too") {
+		if ok, err := ask.Confirm(yield, "finance", "Pay "+in.Amount+"?"); err != nil || !ok {
+			return "", err
+		}
+	}
+	return "paid", nil
+}
+
 func release(_ context.Context, env string) (string, error) { return "deployed to " + env, nil }
 
 type (

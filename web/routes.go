@@ -51,6 +51,8 @@ func (p *parts) routes(compress func(http.Handler) http.Handler) *http.ServeMux 
 		page("GET "+path+"/chart.svg", open.With(content.ChartSVG))
 	}
 
+	handle("GET /unfinished", p.runs.WriteUnfinished)
+
 	page("GET /asks", p.asks.List)
 	page(asks.Pattern, p.asks.Show)
 	handle("POST /mcp/request", p.answers.Answer)

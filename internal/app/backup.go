@@ -50,18 +50,11 @@ func (h *controlServer) handleBackup(ctx context.Context, r *controlsocket.Reque
 
 // handleUnfinished writes the unfinished runs to another process.
 func (h *controlServer) handleUnfinished(ctx context.Context, r *controlsocket.Request) {
-	counts, err := h.engine.Counts()
-	if err != nil || r.Accept() != nil {
+	if r.Accept() != nil {
 		return
 	}
-	total := 0
-	for state, n := range counts.Runs {
-		if !state.Ended() {
-			total += n
-		}
-	}
 	w := &stallWriter{request: r}
-	if err := runs.WriteUnfinishedRuns(w, total, h.engine.UnfinishedRuns(ctx)); err != nil && w.err == nil {
+	if err := runs.WriteUnfinishedRuns(ctx, w, h.engine, true); err != nil && w.err == nil {
 		h.logger.Error("writing the unfinished runs", "err", err)
 	}
 }

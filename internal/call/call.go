@@ -56,6 +56,10 @@ type Call struct {
 	// may lack that call if it was rejected.
 	More bool
 
+	// Patch marks the step of generators.Patched: the reply false says that the run passed the place
+	// when the code had no such call there.
+	Patch bool
+
 	run      Binding             // nil until the call is yielded
 	withdraw func(reason string) // see HandleWithdraw; nil if there is none
 	once     sync.Once

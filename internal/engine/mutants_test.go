@@ -256,7 +256,7 @@ func checkMutant(t *testing.T, r *rand.Rand, base, changed mutant) (parked bool)
 	ran := maps.Clone(s.ran)
 
 	stopped := engine.New(o)
-	runs := stopped.UnfinishedRuns(t.Context())
+	runs := stopped.UnfinishedRuns(t.Context(), true)
 	rehearsed := o
 	rehearsed.Photons = photons(changed)
 	rehearsed.Program = func() string { return "the new program" }

@@ -54,8 +54,8 @@ type UnfinishedRun struct {
 }
 
 // UnfinishedRuns yields the durable runs that have not ended. A run that can't be read is logged and
-// left out; another error ends them.
-func (l lists) UnfinishedRuns(ctx context.Context) iter.Seq2[UnfinishedRun, error] {
+// left out; another error ends them. secrets says whether they have the contents of secret answers.
+func (l lists) UnfinishedRuns(ctx context.Context, secrets bool) iter.Seq2[UnfinishedRun, error] {
 	all := func(ctx context.Context, after Position, limit int) ([]*runlist.Row, error) {
 		return l.rows.RunsOf(ctx, "", after, limit)
 	}
@@ -77,7 +77,7 @@ func (l lists) UnfinishedRuns(ctx context.Context) iter.Seq2[UnfinishedRun, erro
 			if row.State.Ended() || !row.Start.Durable {
 				continue
 			}
-			run, err := l.readUnfinished(ctx, row.ID)
+			run, err := l.readUnfinished(ctx, row.ID, secrets)
 			if err != nil {
 				l.logger.Warn("a run can't be rehearsed", "run", row.ID, "err", err)
 			} else if !yield(run, nil) {
@@ -87,19 +87,19 @@ func (l lists) UnfinishedRuns(ctx context.Context) iter.Seq2[UnfinishedRun, erro
 	}
 }
 
-func (l lists) readUnfinished(ctx context.Context, id string) (UnfinishedRun, error) {
+func (l lists) readUnfinished(ctx context.Context, id string, secrets bool) (UnfinishedRun, error) {
 	run := UnfinishedRun{ID: id}
-	secrets := runSecrets{run: id, keys: l.keys}
+	sealed := runSecrets{run: id, keys: l.keys}
 	for batch, err := range l.files.Read(ctx, id, 0) {
 		if err != nil {
 			return run, err
 		}
 		run.Entries = append(run.Entries, batch...)
 		for _, e := range batch {
-			if e.Kind != runlog.KindAnswered {
+			if !secrets || e.Kind != runlog.KindAnswered {
 				continue
 			}
-			if a, err := runlog.Decode[runlog.Answered](e); err == nil && a.Sealed != nil && secrets.unseal(&a) == nil {
+			if a, err := runlog.Decode[runlog.Answered](e); err == nil && a.Sealed != nil && sealed.unseal(&a) == nil {
 				if run.Secrets == nil {
 					run.Secrets = make(map[uint64]json.RawMessage)
 				}

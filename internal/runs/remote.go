@@ -97,6 +97,15 @@ func (r *Remote) Result(ctx context.Context, id string) (result json.RawMessage,
 	return result, err
 }
 
+// UnfinishedRuns returns what [ReadUnfinishedRuns] reads. The caller closes it. Only operators may.
+func (r *Remote) UnfinishedRuns(ctx context.Context) (io.ReadCloser, error) {
+	resp, err := r.send(ctx, request{method: http.MethodGet, path: "/unfinished"})
+	if err != nil {
+		return nil, err
+	}
+	return resp.Body, nil
+}
+
 // Asks returns the open questions, oldest first, without the content of what they show.
 func (r *Remote) Asks(ctx context.Context) ([]engine.OpenAsk, error) {
 	var list struct{ Asks []engine.OpenAsk }

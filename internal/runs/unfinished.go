@@ -2,6 +2,7 @@ package runs
 
 import (
 	"bufio"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -19,8 +20,23 @@ type unfinishedRunsLine struct {
 	Complete bool `json:"complete,omitempty"`
 }
 
-// WriteUnfinishedRuns writes runs, about total of them, as [ReadUnfinishedRuns] reads them.
-func WriteUnfinishedRuns(w io.Writer, total int, runs iter.Seq2[engine.UnfinishedRun, error]) error {
+// WriteUnfinishedRuns writes the runs of an engine, as [ReadUnfinishedRuns] reads them. secrets says
+// whether they have the contents of secret answers.
+func WriteUnfinishedRuns(ctx context.Context, w io.Writer, e *engine.Engine, secrets bool) error {
+	counts, err := e.Counts()
+	if err != nil {
+		return err
+	}
+	total := 0
+	for state, n := range counts.Runs {
+		if !state.Ended() {
+			total += n
+		}
+	}
+	return writeRuns(w, total, e.UnfinishedRuns(ctx, secrets))
+}
+
+func writeRuns(w io.Writer, total int, runs iter.Seq2[engine.UnfinishedRun, error]) error {
 	b := bufio.NewWriterSize(w, 64<<10)
 	e := json.NewEncoder(b)
 	err := e.Encode(unfinishedRunsLine{Total: &total})

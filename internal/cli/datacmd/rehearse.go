@@ -10,6 +10,7 @@ import (
 	"io"
 	"iter"
 	"maps"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -33,6 +34,8 @@ import (
 type Rehearse struct {
 	Program string `arg:"" optional:"" help:"The program to rehearse on, such as a new build. Without it, this one."`
 	Backup  string `env:"-" placeholder:"FILE" help:"Rehearse the runs of a backup; - is stdin."`
+	Server  string `placeholder:"URL" help:"Rehearse the runs of the Beam at this address, as its operator. Runs that were given secrets or files may not be told."`
+	Token   string `placeholder:"SECRET" help:"The token of that Beam. Set it as $$BEAM_TOKEN to keep it out of the list of processes."`
 	Runs    bool   `env:"-" hidden:"" help:"Read the runs from stdin, as another program writes them."`
 	Output  string `env:"-" enum:"text,json" default:"text" help:"How to print the result: text or json."`
 	Root    string `placeholder:"DIR" type:"path" help:"A folder that photons may read. By default, none."`
@@ -60,15 +63,26 @@ func (c *Rehearse) Run(ctx context.Context, p *command.Program) error {
 		}
 		defer in.Close()
 		return c.rehearseBackup(ctx, p, in)
+	case c.Server != "":
+		remote := runs.Remote{Base: strings.TrimRight(c.Server, "/"), Token: c.Token, Client: http.DefaultClient}
+		in, err := remote.UnfinishedRuns(ctx)
+		if err != nil {
+			return err
+		}
+		defer in.Close()
+		return c.rehearseFrom(ctx, p, in)
 	}
 	return c.UseFolder(ctx, app.RequestUnfinished, nil,
-		func(conn *controlsocket.Conn) error {
-			if c.Program != "" {
-				return c.rehearseOn(ctx, p, conn)
-			}
-			return c.rehearseStream(ctx, p, conn)
-		},
+		func(conn *controlsocket.Conn) error { return c.rehearseFrom(ctx, p, conn) },
 		func(f *datafolder.Folder) error { return c.rehearseFolder(ctx, p, f) })
+}
+
+// rehearseFrom rehearses the runs that another process writes, on whichever program.
+func (c *Rehearse) rehearseFrom(ctx context.Context, p *command.Program, r io.Reader) error {
+	if c.Program != "" {
+		return c.rehearseOn(ctx, p, r)
+	}
+	return c.rehearseStream(ctx, p, r)
 }
 
 // rehearseBackup rehearses the runs of a backup, which it restores to a temporary folder.
@@ -97,18 +111,11 @@ func (c *Rehearse) rehearseBackup(ctx context.Context, p *command.Program, r io.
 func (c *Rehearse) rehearseFolder(ctx context.Context, p *command.Program, f *datafolder.Folder) error {
 	logger := command.NewWarningLogger(p)
 	return f.WithStore(ctx, logger, func(s *store.Store) error {
-		counts, err := s.CountOf(ctx, "")
-		if err != nil {
-			return err
-		}
-		unfinished := engine.New(engine.Options{Photons: p.Registry, Log: s, Blobs: f.Blobs, KeyDir: f.KeyDir(), Logger: logger}).UnfinishedRuns(ctx)
-		if c.Program == "" {
-			return c.rehearse(ctx, p, counts.Unfinished, unfinished)
-		}
+		e := engine.New(engine.Options{Photons: p.Registry, Log: s, Blobs: f.Blobs, KeyDir: f.KeyDir(), Logger: logger})
 		r, w := io.Pipe()
-		go func() { w.CloseWithError(runs.WriteUnfinishedRuns(w, counts.Unfinished, unfinished)) }()
+		go func() { w.CloseWithError(runs.WriteUnfinishedRuns(ctx, w, e, true)) }()
 		defer r.Close()
-		return c.rehearseOn(ctx, p, r)
+		return c.rehearseFrom(ctx, p, r)
 	})
 }
 

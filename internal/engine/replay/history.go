@@ -48,6 +48,8 @@ type History struct {
 	events     map[uint64][]*recordedEvent // by content
 	eventCount int
 	mistaken   map[uint64][]Yielded // that were taken for a recorded event, by its content
+
+	unpatched map[string]bool // the given keys of patches whose places the run had passed
 }
 
 // Replies return the replies for recorded settlements. They are called when a call is replayed.
@@ -61,7 +63,7 @@ func New(program func() string, r Replies) *History {
 	return &History{
 		replies: r, current: program,
 		unreplayedCalls: make(map[string]*Call), calls: make(map[string][]*Call), goroutines: make(map[string]*recordedGoroutine),
-		events: make(map[uint64][]*recordedEvent), mistaken: make(map[uint64][]Yielded),
+		events: make(map[uint64][]*recordedEvent), mistaken: make(map[uint64][]Yielded), unpatched: make(map[string]bool),
 		ReadStarted: time.Now(),
 	}
 }
@@ -253,6 +255,10 @@ func (h *History) Take(c *driver.Call, secrets mask.Secrets, goroutine string) (
 	if past == nil {
 		past = h.unreplayedCalls[secrets.Key(c.Key)]
 	}
+	if c.Patch && (h.unpatched[c.GivenKey] || past == nil && h.hasPassed(c, goroutine)) {
+		h.unpatched[c.GivenKey] = true
+		return &Call{reply: func() driver.Reply { return driver.Reply{Value: json.RawMessage("false")} }}, nil
+	}
 	switch {
 	case past == nil && len(h.unreplayedCalls) > 0 && !c.Concurrent:
 		first, names := h.describeUnreplayed()
@@ -276,6 +282,14 @@ func (h *History) Take(c *driver.Call, secrets mask.Secrets, goroutine string) (
 	}
 	h.passCall(past)
 	return past, nil
+}
+
+// hasPassed reports whether the recorded code has gone on after the place where a goroutine is.
+func (h *History) hasPassed(c *driver.Call, goroutine string) bool {
+	if h.named && c.Concurrent {
+		return len(h.goroutine(goroutine).calls) > 0
+	}
+	return len(h.unreplayedCalls) > 0
 }
 
 // shows reports whether a replayed question shows what the recorded one does: whoever answers, or

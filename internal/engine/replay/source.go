@@ -244,6 +244,9 @@ func (s *Source) TakeStep(c *driver.Call) (outcome *runlog.Stepped, differs stri
 	if s == nil || s.fork == nil {
 		return nil, ""
 	}
+	if c.Patch && s.byKey[c.Key] == nil && s.left > 0 && !s.ended { // the earlier run passed the place
+		return &runlog.Stepped{Value: json.RawMessage("false")}, ""
+	}
 	past, differs := s.take(c)
 	if past == nil {
 		return nil, differs

@@ -8,6 +8,7 @@ import (
 
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/engine"
+	"github.com/photon-beam/beam/internal/runs"
 	"github.com/photon-beam/beam/web/internal/problem"
 	"github.com/photon-beam/beam/web/internal/request"
 	"github.com/photon-beam/beam/web/internal/response"
@@ -138,4 +139,17 @@ func (h *Handlers) Delete(w http.ResponseWriter, r *http.Request, caller generat
 		return err
 	}
 	return response.RedirectOrAccept(w, r, h.Site.Path.Runs())
+}
+
+// WriteUnfinished writes the logs of all unfinished durable runs, for `beam rehearse`.
+func (h *Handlers) WriteUnfinished(w http.ResponseWriter, r *http.Request, caller generators.Caller) error {
+	if !caller.HasRole(generators.RoleOperator) {
+		return problem.ErrOperatorsOnly
+	}
+	w.Header().Set("Content-Type", "application/x-ndjson")
+	w.Header().Set("Cache-Control", "no-store")
+	if err := runs.WriteUnfinishedRuns(r.Context(), w, h.Engine, false); err != nil && r.Context().Err() == nil {
+		h.Logger.Error("writing the unfinished runs", "err", err) // who reads them finds them cut off
+	}
+	return nil
 }
