@@ -13,6 +13,9 @@ export const embed = resolve(root, "bin/embed");
 /** approval is the example with a question that somebody else must approve. */
 export const approval = resolve(root, "bin/approval");
 
+/** upgrade returns the binary of a version of a program whose photons change: first, second or wrong. */
+export const upgrade = (version) => resolve(root, `bin/upgrade-${version}`);
+
 /** certificate is a folder with a certificate for localhost, cert.pem, and its key, key.pem. */
 export const certificate = resolve(root, "bin/localhost");
 
@@ -24,6 +27,9 @@ export default function build() {
   }
   for (const [program, source] of [[embed, "./examples/embed"], [approval, "./examples/approval"]]) {
     go(["build", "-o", program, source]);
+  }
+  for (const version of ["first", "second", "wrong"]) {
+    go(["build", "-ldflags", `-X main.version=${version}`, "-o", upgrade(version), "./internal/systemtest/upgrade/program"]);
   }
   mkdirSync(certificate, { recursive: true });
   const generator = resolve(go(["env", "GOROOT"]).trim(), "src/crypto/tls/generate_cert.go"); // the standard library's own
