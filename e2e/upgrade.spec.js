@@ -24,12 +24,12 @@ test("a program is upgraded three times, once wrongly, and nothing is lost", asy
   await expect(question).toContainText("Nobody can answer this now, because its run is parked");
   await expect(question.getByRole("button", { name: /Submit|Decline|Dismiss/ })).toHaveCount(0);
   await expect(page.getByRole("button", { name: "Stop" })).toBeVisible();
-  await expectAccessible(page)
+  await expectAccessible(page);
   const inbox = await context.newPage();
   await inbox.goto(`${url}/asks`);
   await expect(inbox.getByText("Nobody can answer this now")).toBeVisible();
   await expect(inbox.getByRole("link", { name: /^Answer/ })).toHaveCount(0);
-  await expectAccessible(inbox)
+  await expectAccessible(inbox);
   await upgrade("second");
   await question.getByRole("textbox").fill("Ada");
   await question.getByRole("button", { name: "Submit" }).click();

@@ -64,7 +64,7 @@ func (r *Rehearsal) Run(ctx context.Context) (differs error, decided bool) {
 		return v.differs, v.decided
 	case <-ctx.Done():
 	}
-	waits := !r.Generator.Working()
+	waits := r.Generator.Concurrent() && !r.Generator.Working()
 	r.Generator.Stop(generators.ErrSuspended)
 	if !waits {
 		return nil, false // it may take as long as it likes to return
