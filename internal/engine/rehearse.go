@@ -34,7 +34,7 @@ func (c *core) rehearseHistory(ctx context.Context, id string, s *runlog.Started
 	if h.IsDone() || p.Options().Definition != nil {
 		return nil, true
 	}
-	rehearsal := replay.Rehearsal{History: h, Generator: driver.Prepare(c.generatorContext(id, h.Caller, nil), p, h.Args), Secrets: secrets, Attempts: attempts}
+	rehearsal := replay.Rehearsal{History: h, Generator: driver.Prepare(c.generatorContext(id, h.Caller, nil), p, h.Args), Secrets: secrets, Attempts: attempts, Go: c.workers.Go}
 	rehearsal.Generator.SetID(id)
 	differs, decided := rehearsal.Run(ctx)
 	if differs != nil {

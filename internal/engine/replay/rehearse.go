@@ -29,6 +29,8 @@ type Rehearsal struct {
 	Generator driver.Run
 	// Secrets returns the secrets of the answers that were given so far.
 	Secrets func() mask.Secrets
+	// Go calls a function in a goroutine. It may return later than Run, as the generator does.
+	Go func(func())
 	// Attempts are those of steps without an outcome, by the steps' keys.
 	Attempts map[string]*runstate.Attempt
 
@@ -51,14 +53,14 @@ func (r *Rehearsal) Run(ctx context.Context) (differs error, decided bool) {
 	ctx, cancel := context.WithTimeout(ctx, RehearsalTime)
 	defer cancel()
 	found := make(chan verdict, 1)
-	go func() {
+	r.Go(func() {
 		for e, err := range r.Generator.All {
 			if v := r.handle(e, err); v != nil {
 				found <- *v
 				return
 			}
 		}
-	}()
+	})
 	select {
 	case v := <-found:
 		return v.differs, v.decided
