@@ -75,7 +75,7 @@ func TestPagesOfUpgradedProgram(t *testing.T) {
 	asked := c.awaitState(ctx, id, func(s runState) bool { return len(s.Asks) == 1 }).Asks[0].ID
 	_, seq, _ := strings.Cut(asked, ".")
 	const accept, reason = "action=accept", "Nobody can answer this now, because its run is parked: "
-	why := []string{reason, `it now makes the call &#34;review&#34;`, "Put the old version of the program back, deploy one that fits, or stop the run."}
+	why := []string{reason, `it now makes the call &#34;review&#34;`, "Put the old version of the program back, deploy one that fits, or stop or fork the run."}
 	html := []string{"Accept", "text/html"}
 	c.check("the page", c.get(ctx, "/runs/"+id, html...), []string{accept}, []string{reason})
 

@@ -288,7 +288,7 @@ type Parked struct {
 func (p *Parked) Describe() string { return "Parked: " + p.Detail }
 
 // ParkedRemedy says in a sentence, without a period, how a parked run goes on, or ends.
-const ParkedRemedy = "Put the old version of the program back, deploy one that fits, or stop the run"
+const ParkedRemedy = "Put the old version of the program back, deploy one that fits, or stop or fork the run"
 
 // ParkedReason is what about a run doesn't fit.
 type ParkedReason string
