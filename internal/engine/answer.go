@@ -203,6 +203,9 @@ func (x questions) Withdraw(ctx context.Context, caller generators.Caller, askID
 	if !r.isUsableBy(caller) {
 		return ErrForbidden
 	}
+	if r.Parked != nil {
+		return &ParkedError{r.Parked}
+	}
 	withdrawn := runlog.Withdrawn{AskSeq: seq, Reason: reason, Error: truncateText(text)}
 	return x.settle(ctx, r, seq, runlog.NewEntry(runlog.KindWithdrawn, withdrawn))
 }

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"encoding/json"
 	"slices"
 	"time"
 
@@ -84,6 +85,10 @@ func (w *worker) handleStep(c *driver.Call) error {
 		return w.supersedeAttempt(s.goroutine, c, true)
 	}
 	goroutine := w.generator.Goroutine()
+	if w.source.HasPassed(c) {
+		c.Settle(driver.Reply{Value: json.RawMessage("false")})
+		return nil
+	}
 	past, differs := w.source.TakeStep(c)
 	if past != nil {
 		taken := runlog.Stepped{

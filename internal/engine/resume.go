@@ -93,7 +93,7 @@ func unreadableEnd(err error) runlog.Finished {
 
 // replay reads a run's history, claims the run and replays it. Callers hold r.mu.
 func (x resumer) replay(ctx context.Context, r *trackedRun) error {
-	h, err := x.readHistory(ctx, r, r.answeredReply)
+	h, err := x.readHistory(ctx, r, r.Last, r.answeredReply)
 	if err == nil {
 		err = x.resumeSource(ctx, r)
 	}
@@ -116,7 +116,7 @@ func (x resumer) claimAndReplay(ctx context.Context, r *trackedRun, h *replay.Hi
 		return nil // another process has claimed it
 	}
 	if err == nil && r.Last > lastRead+1 {
-		h, err = x.readHistory(ctx, r, r.answeredReply) // another process wrote before the claim
+		h, err = x.readHistory(ctx, r, r.Last, r.answeredReply) // another process wrote before the claim
 	}
 	if err != nil {
 		return err
@@ -135,8 +135,8 @@ func newClaim(program string, epoch int) runlog.Entry {
 	return runlog.NewEntry(runlog.KindClaimed, runlog.Claimed{Epoch: epoch, Program: program, Goroutines: true})
 }
 
-// readHistory reads a run's history from its log. It replies to answered calls with answered.
-func (c *core) readHistory(ctx context.Context, r *trackedRun, answered func(runlog.Answered) driver.Reply) (*replay.History, error) {
+// readHistory reads a run's history from its log, which has at least the entries up to known. It replies to answered calls with answered.
+func (c *core) readHistory(ctx context.Context, r *trackedRun, known uint64, answered func(runlog.Answered) driver.Reply) (*replay.History, error) {
 	h := replay.New(c.program, replay.Replies{Answered: answered, Withdrawn: withdrawnReply})
 	last := uint64(0)
 	for batch, err := range c.log.Read(ctx, r.id, 0) {
@@ -153,8 +153,8 @@ func (c *core) readHistory(ctx context.Context, r *trackedRun, answered func(run
 			}
 		}
 	}
-	if last < r.Last {
-		return nil, fmt.Errorf("the log ends at entry %d, but the run has %d", last, r.Last)
+	if last < known {
+		return nil, fmt.Errorf("the log ends at entry %d, but the run has %d", last, known)
 	}
 	return h, nil
 }
@@ -261,7 +261,7 @@ func (c *core) check(r *trackedRun) error {
 	r.mu.Lock()
 	last, attempts := r.Last, r.Clone().Attempts
 	r.mu.Unlock()
-	parked, decided, err := c.rehearse(c.acceptCtx, r, attempts)
+	parked, decided, err := c.rehearse(c.acceptCtx, r, last, attempts)
 	if err != nil {
 		return err
 	}
@@ -271,7 +271,7 @@ func (c *core) check(r *trackedRun) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.photon, _ = c.photons.Lookup(r.Start.Photon)
-	if r.Last != last || r.worker != nil || r.resuming || r.State.Ended() {
+	if r.Last != last || r.worker != nil || r.resuming || r.State.Ended() || c.acceptCtx.Err() != nil {
 		return nil // somebody has gone on meanwhile; who looks next checks again
 	}
 	switch was := r.Parked; {
@@ -281,8 +281,7 @@ func (c *core) check(r *trackedRun) error {
 		}
 	case parked == nil && was != nil && r.canResume():
 		c.logger.Info("a parked run fits this program, and goes on", "run", r.id, "photon", r.Start.Photon)
-		c.checked.Add(r.id, r.Epoch)
-		return resumer{c}.replay(c.acceptCtx, r)
+		return resumer{c}.replay(c.acceptCtx, r) // who looks next tries again if that fails
 	}
 	c.checked.Add(r.id, r.Epoch)
 	return nil
@@ -310,12 +309,12 @@ func (c *core) parkDiffering(w *worker, differs error) {
 
 // rehearse returns why a run doesn't fit this program, or nil if it does. It reports false if it
 // doesn't find out in time, or can't without running a step. It needs no lock.
-func (c *core) rehearse(ctx context.Context, r *trackedRun, attempts map[string]*runstate.Attempt) (parked *runlog.Parked, decided bool, err error) {
+func (c *core) rehearse(ctx context.Context, r *trackedRun, last uint64, attempts map[string]*runstate.Attempt) (parked *runlog.Parked, decided bool, err error) {
 	if _, parked := c.checkPhoton(&r.Start); parked != nil { // without reading the log
 		return parked, true, nil
 	}
 	var secrets mask.Secrets
-	h, err := c.readHistory(ctx, r, func(a runlog.Answered) driver.Reply {
+	h, err := c.readHistory(ctx, r, last, func(a runlog.Answered) driver.Reply {
 		return r.replyTo(a, func(seq uint64, content []byte) { secrets = secrets.Add(seq, content) })
 	})
 	if err != nil {

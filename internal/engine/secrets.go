@@ -152,12 +152,16 @@ func (c *core) deleteKey(run string) error {
 // have. If the secrets can't be known any more, no content is kept of what others send.
 func (c *core) RecordMessage(run string, o recording.Observed) {
 	r, err := c.load(run)
-	if err != nil || r.photon == nil { // then it isn't known what may be kept
+	if err != nil {
+		return
+	}
+	p, found := c.photons.Lookup(r.Start.Photon)
+	if !found { // then it isn't known what may be kept
 		return
 	}
 	content := r.secretAnswers.messageMask(o.Direction)
-	if s := c.supervisorOf(r.photon); s != nil {
-		keep := s.RecordedMessages(r.photon)
+	if s := c.supervisorOf(p); s != nil {
+		keep := s.RecordedMessages(p)
 		if keep == nil {
 			return
 		}

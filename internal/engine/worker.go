@@ -54,6 +54,9 @@ type worker struct {
 // client that may be nil; h is the history to replay, or nil for a new run.
 func (r *trackedRun) launchGenerator(caller generators.Caller, client *clientsession.Client, args json.RawMessage, h *replay.History) {
 	w := &worker{trackedRun: r, history: h}
+	if r.source != nil {
+		r.source.Mask = func(key string) string { return w.secrets.Key(key) }
+	}
 	ctx := r.core.generatorContext(r.id, caller, client)
 	ctx, endSpan := r.core.tracer.TraceGenerator(ctx, r.tracedRun())
 	if r.photon.Options().Definition != nil {

@@ -7,6 +7,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"maps"
 	"math"
 	"regexp"
@@ -121,6 +122,9 @@ func (h *History) Claimed(_ runlog.Entry, c runlog.Claimed) error {
 }
 
 func (h *History) Asked(e runlog.Entry, a runlog.Asked) error {
+	if a.Question == nil {
+		return fmt.Errorf("entry %d has no question", e.Seq)
+	}
 	h.addCall(e, a.Key, a.GivenKey, &Call{kind: string(a.Question.Kind), evidence: a.Evidence, masked: a.Masked, audience: audience.Of(a.Question)})
 	return nil
 }
@@ -262,7 +266,7 @@ func (h *History) Take(c *driver.Call, secrets mask.Secrets, goroutine string) (
 	switch {
 	case past == nil && len(h.unreplayedCalls) > 0 && !c.Concurrent:
 		first, names := h.describeUnreplayed()
-		return nil, h.differsErrorf(first, "it now makes the call %q (%s), but the log has %s", c.Key, c.Kind, names)
+		return nil, h.differsErrorf(first, "it now makes the call %q (%s), but the log has %s", secrets.Key(c.Key), c.Kind, names)
 	case past == nil:
 		h.goroutine(goroutine).lastCall = math.MaxUint64
 		if len(h.unreplayedCalls) == 0 {
@@ -270,14 +274,14 @@ func (h *History) Take(c *driver.Call, secrets mask.Secrets, goroutine string) (
 		}
 		return nil, nil
 	case past.kind != c.Kind:
-		return nil, h.differsErrorf(past, "the kind of call %q is now %s, but the log has %s", c.Key, c.Kind, past.kind)
+		return nil, h.differsErrorf(past, "the kind of call %q is now %s, but the log has %s", secrets.Key(c.Key), c.Kind, past.kind)
 	}
 	if q, ok := askdata.Of(c); ok {
 		if !past.shows(q, secrets) {
-			return nil, h.differsErrorf(past, "the question %q now shows something else than when it was asked", c.Key)
+			return nil, h.differsErrorf(past, "the question %q now shows something else than when it was asked", secrets.Key(c.Key))
 		}
 		if !audience.Of(q).Equal(past.audience) {
-			return nil, h.differsErrorf(past, "the question %q is now for others than when it was asked", c.Key)
+			return nil, h.differsErrorf(past, "the question %q is now for others than when it was asked", secrets.Key(c.Key))
 		}
 	}
 	h.passCall(past)

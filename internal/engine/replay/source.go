@@ -21,9 +21,13 @@ import (
 // What a fork has yet to take follows from both logs, so that another process can go on. The
 // lock of the run that takes guards it. Its methods accept a nil receiver, which has nothing.
 type Source struct {
+	Mask func(key string) string // masks secrets in keys for people; nil if there are none
+
 	fork  *runlog.Fork // nil for a replay
 	from  string
 	until uint64 // ordinal of the last call to take
+
+	unpatched map[string]bool // the given keys of patches whose places the earlier run had passed
 
 	calls []*sourceCall // in their order
 	byKey map[string]*sourceCall
@@ -233,7 +237,7 @@ func (s *Source) TakeAsk(c *driver.Call, asked runlog.Asked) (answer *askdata.An
 	}
 	question, err := json.Marshal(asked.Question)
 	if err != nil || !bytes.Equal(question, past.asked.Raw) || asked.Evidence != past.asked.Evidence {
-		return nil, s.end("This call, %s, differs: run %s asked something else there, or showed something else.", quoteKey(c.Key), shortRun(s.from))
+		return nil, s.end("This call, %s, differs: run %s asked something else there, or showed something else.", s.shown(c), shortRun(s.from))
 	}
 	return past.asked.Answer, ""
 }
@@ -244,14 +248,32 @@ func (s *Source) TakeStep(c *driver.Call) (outcome *runlog.Stepped, differs stri
 	if s == nil || s.fork == nil {
 		return nil, ""
 	}
-	if c.Patch && s.byKey[c.Key] == nil && s.left > 0 && !s.ended { // the earlier run passed the place
-		return &runlog.Stepped{Value: json.RawMessage("false")}, ""
-	}
 	past, differs := s.take(c)
 	if past == nil {
 		return nil, differs
 	}
 	return past.stepped, ""
+}
+
+// HasPassed reports whether the call of a patch is at a place that the earlier run passed without
+// it.
+func (s *Source) HasPassed(c *driver.Call) bool {
+	if s == nil || s.fork == nil || !c.Patch || !s.unpatched[c.GivenKey] && (s.byKey[c.Key] != nil || s.left == 0 || s.ended) {
+		return false
+	}
+	if s.unpatched == nil {
+		s.unpatched = make(map[string]bool)
+	}
+	s.unpatched[c.GivenKey] = true
+	return true
+}
+
+// shown returns the key of a call as people may see it.
+func (s *Source) shown(c *driver.Call) string {
+	if s.Mask != nil {
+		return quoteKey(s.Mask(c.Key))
+	}
+	return quoteKey(c.Key)
 }
 
 // TakeSleep returns when a sleep ends that is about to begin; zero if that isn't recorded. It says
@@ -284,7 +306,7 @@ func (s *Source) take(c *driver.Call) (past *sourceCall, differs string) {
 		for i := 0; instead == nil || !instead.listed || s.made[instead.key]; i++ {
 			instead = s.calls[i]
 		}
-		past, differs = nil, s.end("This call, %s (%s), differs: run %s made the call %s (%s) here.", quoteKey(c.Key), c.Kind, shortRun(s.from), quoteKey(instead.key), instead.kind)
+		past, differs = nil, s.end("This call, %s (%s), differs: run %s made the call %s (%s) here.", s.shown(c), c.Kind, shortRun(s.from), quoteKey(instead.key), instead.kind)
 	}
 	s.make(c.Key)
 	return past, differs
