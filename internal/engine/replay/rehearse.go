@@ -188,3 +188,16 @@ func CheckArguments(p *generators.Photon, args json.RawMessage) error {
 	}
 	return ToolChangedErrorf("its arguments are no longer valid: %v", invalid)
 }
+
+// HasPassed reports whether the call of a patch is at a place that the earlier run passed without
+// it.
+func (s *Source) HasPassed(c *driver.Call) bool {
+	if s == nil || s.fork == nil || !c.Patch || !s.unpatched[c.GivenKey] && (s.byKey[c.Key] != nil || s.left == 0 || s.ended) {
+		return false
+	}
+	if s.unpatched == nil {
+		s.unpatched = make(map[string]bool)
+	}
+	s.unpatched[c.GivenKey] = true
+	return true
+}

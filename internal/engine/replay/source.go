@@ -255,19 +255,6 @@ func (s *Source) TakeStep(c *driver.Call) (outcome *runlog.Stepped, differs stri
 	return past.stepped, ""
 }
 
-// HasPassed reports whether the call of a patch is at a place that the earlier run passed without
-// it.
-func (s *Source) HasPassed(c *driver.Call) bool {
-	if s == nil || s.fork == nil || !c.Patch || !s.unpatched[c.GivenKey] && (s.byKey[c.Key] != nil || s.left == 0 || s.ended) {
-		return false
-	}
-	if s.unpatched == nil {
-		s.unpatched = make(map[string]bool)
-	}
-	s.unpatched[c.GivenKey] = true
-	return true
-}
-
 // shown returns the key of a call as people may see it.
 func (s *Source) shown(c *driver.Call) string {
 	if s.Mask != nil {
