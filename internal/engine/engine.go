@@ -118,13 +118,9 @@ func (x resumer) recoverRun(ctx context.Context, id string) error {
 	if err != nil {
 		return err
 	}
+	x.ensureChecked(r)
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if x.isUnchecked(id, &r.Run) && (r.canResume() || r.photon == nil) {
-		// Its code may take long. It isn't marked as resuming: who looks first checks it.
-		x.retries.Add(schedule.Job{Try: func() error { return x.try(r) }, Wait: minRetryWait, MaxWait: maxRetryWait})
-		return nil
-	}
 	if !r.canResume() || r.Parked != nil {
 		return nil
 	}
