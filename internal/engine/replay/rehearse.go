@@ -201,3 +201,11 @@ func (s *Source) HasPassed(c *driver.Call) bool {
 	s.unpatched[c.GivenKey] = true
 	return true
 }
+
+// shown returns the key of a call as people may see it.
+func (s *Source) shown(c *driver.Call) string {
+	if s.Mask != nil {
+		return quoteKey(s.Mask(c.Key))
+	}
+	return quoteKey(c.Key)
+}

@@ -255,14 +255,6 @@ func (s *Source) TakeStep(c *driver.Call) (outcome *runlog.Stepped, differs stri
 	return past.stepped, ""
 }
 
-// shown returns the key of a call as people may see it.
-func (s *Source) shown(c *driver.Call) string {
-	if s.Mask != nil {
-		return quoteKey(s.Mask(c.Key))
-	}
-	return quoteKey(c.Key)
-}
-
 // TakeSleep returns when a sleep ends that is about to begin; zero if that isn't recorded. It says
 // why if the sleep is the call that differs.
 func (s *Source) TakeSleep(c *driver.Call) (until time.Time, differs string) {
