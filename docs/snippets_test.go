@@ -194,4 +194,4 @@ func shutDown(b *beam.Beam, server *http.Server) error {
 	return err
 }
 
-var _ = []any{main, Deployment{}, confirmMigration, summarize, confirmAs, forReleaseManagers, approve, order, awaitReady, mount, mountWithSignIn, withPrompts, shutDown}
+var _ = []any{main, Deployment{}, pay, confirmMigration, summarize, confirmAs, forReleaseManagers, approve, order, awaitReady, mount, mountWithSignIn, withPrompts, shutDown}

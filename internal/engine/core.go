@@ -24,7 +24,7 @@ import (
 	"github.com/photon-beam/beam/internal/engine/files"
 	"github.com/photon-beam/beam/internal/engine/keyring"
 	"github.com/photon-beam/beam/internal/engine/pages"
-	"github.com/photon-beam/beam/internal/engine/replay"
+	"github.com/photon-beam/beam/internal/engine/rehearsal"
 	"github.com/photon-beam/beam/internal/engine/retention"
 	"github.com/photon-beam/beam/internal/engine/schedule"
 	"github.com/photon-beam/beam/internal/engine/watch"
@@ -63,7 +63,7 @@ type core struct {
 
 	residents     *residents
 	checks        singleflight.Group // by run; see ensureChecked
-	checked       replay.CheckedRuns
+	rehearsals    *rehearsal.Program
 	slowPhotons   sync.Map // the names of those whose runs lists don't check; see checkListed
 	exclusive     *exclusive.Runs
 	evictor       *evict.Evictor
@@ -120,6 +120,12 @@ func newCore(o Options) *core {
 	c.files = files.New(o.Blobs, c.log, c.disk, c.logger)
 	c.residents = newResidents(budget.New(budget.Working, c.limits.Working))
 	c.exclusive = exclusive.New(c.rows, c.startIfFirst, c.logger)
+	c.rehearsals = &rehearsal.Program{
+		Photons: c.photons, Digest: c.program, Withdrawn: withdrawnReply, Go: c.workers.Go,
+		Context: func(run string, startedBy generators.Caller) context.Context {
+			return c.generatorContext(run, startedBy, nil)
+		},
+	}
 	c.evictor = evict.New(c.limits.EvictAfter, c.limits.MaxResident)
 	due := func() iter.Seq2[*runlist.Row, error] { return pages.Each(c.rows.Due, (*runlist.Row).Due) }
 	c.deadlines = schedule.NewDeadlines(due, questions{c}.handleDeadlines, c.logger)

@@ -13,13 +13,14 @@ import (
 	"slices"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/audit"
 	"github.com/photon-beam/beam/internal/budget"
 	"github.com/photon-beam/beam/internal/engine/journal"
 	"github.com/photon-beam/beam/internal/engine/pages"
 	"github.com/photon-beam/beam/internal/engine/retention"
-	"github.com/photon-beam/beam/internal/engine/schedule"
 	"github.com/photon-beam/beam/internal/runlist"
 	"github.com/photon-beam/beam/internal/runlog"
 	"github.com/photon-beam/beam/internal/runlog/blob"
@@ -79,15 +80,19 @@ func (e *Engine) Recover(ctx context.Context) error {
 	if err := e.deleteKeysOfEndedRuns(ctx); err != nil {
 		e.logger.Error("deleting the keys of ended runs", "err", err)
 	}
+	waits := 0 // for a check
 	for row, err := range pages.Each(e.rows.Unfinished, pages.StartOf) {
-		if err != nil {
+		switch {
+		case err != nil:
 			return err
+		case e.isUnchecked(row.ID, &row.Run):
+			waits++
+		default:
+			e.recoverOrLog(row.ID)
 		}
-		if row.Parked != nil {
-			e.retryParked(row.ID)
-		} else if err := e.recoverRun(ctx, row.ID); err != nil {
-			e.logUnreadableRun(row.ID, err)
-		}
+	}
+	if waits > 0 {
+		e.workers.Go(e.recoverUnchecked)
 	}
 	e.deadlines.Start()
 	if err := e.exclusive.Resume(); err != nil {
@@ -108,12 +113,39 @@ func (e *Engine) warnMissingPhotons(ctx context.Context) error {
 	return err
 }
 
-func (e *Engine) logUnreadableRun(id string, err error) {
-	e.logger.Error("skipping an unreadable run", "run", id, "err", err)
+func (x resumer) logUnreadableRun(id string, err error) {
+	x.logger.Error("skipping an unreadable run", "run", id, "err", err)
 }
 
-// recoverRun resumes a durable run that is unfinished; load ends others.
-func (x resumer) recoverRun(ctx context.Context, id string) error {
+// maxChecks is how many runs are checked at once after a start, because their code may take long.
+const maxChecks = 8
+
+// recoverUnchecked recovers the runs that another program has recorded or parked. Some may have been
+// checked meanwhile, because somebody looks at them; others work already.
+func (x resumer) recoverUnchecked() {
+	var checks errgroup.Group
+	checks.SetLimit(maxChecks)
+	defer checks.Wait()
+	for row, err := range pages.Each(x.rows.Unfinished, pages.StartOf) {
+		if x.acceptCtx.Err() != nil {
+			return // the next process recovers them
+		}
+		if err != nil {
+			x.logger.Error("looking for runs to recover", "err", err)
+			return
+		}
+		checks.Go(func() error { x.recoverOrLog(row.ID); return nil })
+	}
+}
+
+func (x resumer) recoverOrLog(id string) {
+	if err := x.recoverRun(id); err != nil {
+		x.logUnreadableRun(id, err)
+	}
+}
+
+// recoverRun resumes a durable run that is unfinished and fits; load ends others.
+func (x resumer) recoverRun(id string) error {
 	r, err := x.load(id)
 	if err != nil {
 		return err
@@ -124,22 +156,11 @@ func (x resumer) recoverRun(ctx context.Context, id string) error {
 	if !r.canResume() || r.Parked != nil {
 		return nil
 	}
-	if err := x.replay(ctx, r); err != nil && ctx.Err() == nil {
+	if err := x.replay(x.acceptCtx, r); err != nil && x.acceptCtx.Err() == nil {
 		x.logger.Error("resuming a run", "run", id, "err", err)
 		x.queue(r)
 	}
 	return nil
-}
-
-// retryParked lets a parked run go on in the background if it fits this program.
-func (x resumer) retryParked(id string) {
-	x.retries.Add(schedule.Job{Try: func() error {
-		r, err := x.load(id)
-		if err == nil {
-			x.ensureChecked(r)
-		}
-		return nil // who looks at the run checks again
-	}})
 }
 
 // deleteKeysOfEndedRuns deletes the keys that a process left which was killed.

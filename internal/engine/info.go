@@ -180,7 +180,7 @@ func (c *core) describe(id string, r *runstate.Run) Info {
 		Owner: r.Owner(), OwnerName: nameOfOwner(r.Start, r.Adopter),
 	}
 	if s.Fork != nil {
-		i.ForkOf, i.ForkUntil = s.Fork.Of, s.Fork.Until
+		i.ForkOf, i.ForkUntil = s.Fork.Of, s.Fork.End()
 	}
 	if r.Queued {
 		i.QueuedFor = s.Exclusive

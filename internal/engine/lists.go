@@ -2,11 +2,14 @@ package engine
 
 import (
 	"context"
+	"encoding/json"
 	"iter"
 
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/engine/pages"
+	"github.com/photon-beam/beam/internal/engine/rehearsal"
 	"github.com/photon-beam/beam/internal/runlist"
+	"github.com/photon-beam/beam/internal/runlog"
 )
 
 // A Position is a place in a list of runs, which are ordered by their starts, or of questions;
@@ -89,6 +92,57 @@ func (l lists) Runs(caller generators.Caller, limit int, keep func(Info) bool) (
 		}
 	}
 	return infos, nil
+}
+
+// UnfinishedRuns yields the durable runs that have not ended. A run that can't be read is logged and
+// left out; another error ends them. secrets says whether they have the contents of secret answers.
+func (l lists) UnfinishedRuns(ctx context.Context, secrets bool) iter.Seq2[rehearsal.UnfinishedRun, error] {
+	all := func(ctx context.Context, after Position, limit int) ([]*runlist.Row, error) {
+		return l.rows.RunsOf(ctx, "", after, limit)
+	}
+	return func(yield func(rehearsal.UnfinishedRun, error) bool) {
+		for row, err := range pages.Each(all, pages.StartOf) {
+			if err == nil {
+				err = ctx.Err()
+			}
+			if err != nil {
+				yield(rehearsal.UnfinishedRun{}, err)
+				return
+			}
+			if row.State.Ended() || !row.Start.Durable {
+				continue
+			}
+			run, err := l.readUnfinished(ctx, row.ID, secrets)
+			if err != nil {
+				l.logger.Warn("a run can't be rehearsed", "run", row.ID, "err", err)
+			} else if !yield(run, nil) {
+				return
+			}
+		}
+	}
+}
+
+func (l lists) readUnfinished(ctx context.Context, id string, secrets bool) (rehearsal.UnfinishedRun, error) {
+	run := rehearsal.UnfinishedRun{ID: id}
+	sealed := runSecrets{run: id, keys: l.keys}
+	for batch, err := range l.files.Read(ctx, id, 0) {
+		if err != nil {
+			return run, err
+		}
+		run.Entries = append(run.Entries, batch...)
+		for _, e := range batch {
+			if !secrets || e.Kind != runlog.KindAnswered {
+				continue
+			}
+			if a, err := runlog.Decode[runlog.Answered](e); err == nil && a.Sealed != nil && sealed.unseal(&a) == nil {
+				if run.Secrets == nil {
+					run.Secrets = make(map[uint64]json.RawMessage)
+				}
+				run.Secrets[a.AskSeq] = a.Answer.Content
+			}
+		}
+	}
+	return run, nil
 }
 
 // Watch yields once immediately and then after every change of the callers' lists,

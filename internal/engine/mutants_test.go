@@ -16,6 +16,7 @@ import (
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/askdata"
 	"github.com/photon-beam/beam/internal/engine"
+	"github.com/photon-beam/beam/internal/engine/rehearsal"
 	"github.com/photon-beam/beam/internal/registry"
 	"github.com/photon-beam/beam/internal/runlog"
 )
@@ -255,13 +256,11 @@ func checkMutant(t *testing.T, r *rand.Rand, base, changed mutant) (parked bool)
 	entries := b.entries(id)
 	ran := maps.Clone(s.ran)
 
-	stopped := engine.New(o)
-	runs := stopped.UnfinishedRuns(t.Context(), true)
 	rehearsed := o
 	rehearsed.Photons = photons(changed)
 	rehearsed.Program = func() string { return "the new program" }
-	var found []engine.Rehearsed
-	if err := engine.Rehearse(t.Context(), rehearsed, runs, func(r engine.Rehearsed) { found = append(found, r) }); err != nil || len(found) != 1 {
+	var found []rehearsal.Outcome
+	if err := engine.NewProgram(rehearsed).RehearseAll(t.Context(), b.UnfinishedRuns(t.Context(), true), func(o rehearsal.Outcome) { found = append(found, o) }); err != nil || len(found) != 1 {
 		t.Fatalf("rehearsed %+v, %v", found, err)
 	}
 	synctest.Wait()

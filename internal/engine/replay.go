@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"maps"
-	"strings"
 	"time"
 
 	"github.com/photon-beam/beam/generators"
@@ -50,10 +49,8 @@ func (w *worker) findRecordedKey(goroutine, given string) string {
 	for _, s := range w.runningSteps {
 		delete(attempts, w.secrets.Key(s.call.Key))
 	}
-	for _, g := range []string{given, w.secrets.Key(given)} {
-		if key := w.history.FindKey(goroutine, g, attempts); key != "" {
-			return given + strings.TrimPrefix(key, g)
-		}
+	if key := w.history.FindUniqueKey(goroutine, given, w.secrets, attempts); key != "" {
+		return key
 	}
 	return w.source.FindKey(goroutine, given)
 }

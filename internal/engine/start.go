@@ -284,7 +284,7 @@ func digestRequest(s runlog.Started) [sha256.Size]byte {
 	}
 	earlier := s.ReplayOf
 	if s.Fork != nil {
-		earlier = "fork " + s.Fork.Of
+		earlier = fmt.Sprintf("fork %s until %d", s.Fork.Of, s.Fork.Until)
 	}
 	return sha256.Sum256(append([]byte(s.Photon+"\x00"+earlier+"\x00"), args...))
 }

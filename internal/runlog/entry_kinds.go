@@ -44,12 +44,15 @@ type Started struct {
 // up to the entry with the ordinal Until, it takes their outcomes.
 type Fork struct {
 	Of    string `json:"of"`
-	Until uint64 `json:"until"`
+	Until uint64 `json:"until"` // as it was asked for; see End
 	// Last is the ordinal of the last entry that Of had then. Later ones don't count.
 	Last uint64 `json:"last"`
 	// Calls is how many outcomes there were to take.
 	Calls int `json:"calls"`
 }
+
+// End returns the ordinal of the last entry that counts.
+func (f *Fork) End() uint64 { return min(f.Until, f.Last) }
 
 // StartedBy returns who started the run.
 func (s *Started) StartedBy() generators.Caller {

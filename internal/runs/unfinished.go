@@ -2,6 +2,7 @@ package runs
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -10,13 +11,14 @@ import (
 	"iter"
 
 	"github.com/photon-beam/beam/internal/engine"
+	"github.com/photon-beam/beam/internal/engine/rehearsal"
 )
 
 // The runs that another program is to rehearse are JSON values: how many there are, the runs, and
 // at last that this is all.
 type unfinishedRunsLine struct {
 	Total *int `json:"total,omitempty"` // about
-	*engine.UnfinishedRun
+	*rehearsal.UnfinishedRun
 	Complete bool `json:"complete,omitempty"`
 }
 
@@ -36,7 +38,7 @@ func WriteUnfinishedRuns(ctx context.Context, w io.Writer, e *engine.Engine, sec
 	return writeRuns(w, total, e.UnfinishedRuns(ctx, secrets))
 }
 
-func writeRuns(w io.Writer, total int, runs iter.Seq2[engine.UnfinishedRun, error]) error {
+func writeRuns(w io.Writer, total int, runs iter.Seq2[rehearsal.UnfinishedRun, error]) error {
 	b := bufio.NewWriterSize(w, 64<<10)
 	e := json.NewEncoder(b)
 	err := e.Encode(unfinishedRunsLine{Total: &total})
@@ -52,23 +54,32 @@ func writeRuns(w io.Writer, total int, runs iter.Seq2[engine.UnfinishedRun, erro
 	return errors.Join(err, b.Flush())
 }
 
+// MaxUnfinishedRun bounds the bytes of a run that is read.
+const MaxUnfinishedRun = 256 << 20
+
 // ReadUnfinishedRuns reads how many runs there are about, and returns them. Their error is that
-// they are cut off, or the reader's.
-func ReadUnfinishedRuns(r io.Reader) (total int, runs iter.Seq2[engine.UnfinishedRun, error], err error) {
-	d := json.NewDecoder(bufio.NewReaderSize(r, 64<<10))
-	var first unfinishedRunsLine
-	if err := d.Decode(&first); err != nil || first.Total == nil {
-		return 0, nil, fmt.Errorf("these are no runs: %w", errors.Join(err))
+// they are cut off or too large, or the reader's.
+func ReadUnfinishedRuns(r io.Reader) (total int, runs iter.Seq2[rehearsal.UnfinishedRun, error], err error) {
+	lines := bufio.NewScanner(r)
+	lines.Buffer(make([]byte, 0, 64<<10), MaxUnfinishedRun)
+	next := func() (line unfinishedRunsLine, err error) {
+		if !lines.Scan() {
+			return line, cmp.Or(lines.Err(), io.ErrUnexpectedEOF)
+		}
+		return line, json.Unmarshal(lines.Bytes(), &line)
 	}
-	return *first.Total, func(yield func(engine.UnfinishedRun, error) bool) {
+	first, err := next()
+	if err != nil || first.Total == nil {
+		return 0, nil, fmt.Errorf("these are not the runs of a Beam: %w", cmp.Or(err, errNoRuns))
+	}
+	return *first.Total, func(yield func(rehearsal.UnfinishedRun, error) bool) {
 		for {
-			var line unfinishedRunsLine
-			err := d.Decode(&line)
+			line, err := next()
 			switch {
 			case err == nil && line.Complete:
 				return
 			case err != nil || line.UnfinishedRun == nil:
-				yield(engine.UnfinishedRun{}, fmt.Errorf("the runs are cut off: %w", errors.Join(err)))
+				yield(rehearsal.UnfinishedRun{}, fmt.Errorf("the runs are cut off: %w", cmp.Or(err, errNoRuns)))
 				return
 			case !yield(*line.UnfinishedRun, nil):
 				return
@@ -76,3 +87,5 @@ func ReadUnfinishedRuns(r io.Reader) (total int, runs iter.Seq2[engine.Unfinishe
 		}
 	}, nil
 }
+
+var errNoRuns = errors.New("a line has no run")

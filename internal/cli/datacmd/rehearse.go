@@ -16,6 +16,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/photon-beam/beam/internal/app"
 	"github.com/photon-beam/beam/internal/cleantext"
@@ -23,6 +24,7 @@ import (
 	"github.com/photon-beam/beam/internal/controlsocket"
 	"github.com/photon-beam/beam/internal/datafolder"
 	"github.com/photon-beam/beam/internal/engine"
+	"github.com/photon-beam/beam/internal/engine/rehearsal"
 	"github.com/photon-beam/beam/internal/humanize"
 	"github.com/photon-beam/beam/internal/programdigest"
 	"github.com/photon-beam/beam/internal/runlog"
@@ -34,7 +36,7 @@ import (
 type Rehearse struct {
 	Program string `arg:"" optional:"" help:"The program to rehearse on, such as a new build. Without it, this one."`
 	Backup  string `env:"-" placeholder:"FILE" help:"Rehearse the runs of a backup; - is stdin."`
-	Server  string `placeholder:"URL" help:"Rehearse the runs of the Beam at this address, as its operator. Runs that were given secrets or files may not be told."`
+	Server  string `placeholder:"URL" help:"Rehearse the runs of the Beam at this address, whose operator you are. What a run was given as a secret or a file isn't sent, so it may not be known whether it would go on."`
 	Token   string `placeholder:"SECRET" help:"The token of that Beam. Set it as $$BEAM_TOKEN to keep it out of the list of processes."`
 	Runs    bool   `env:"-" hidden:"" help:"Read the runs from stdin, as another program writes them."`
 	Output  string `env:"-" enum:"text,json" default:"text" help:"How to print the result: text or json."`
@@ -113,7 +115,9 @@ func (c *Rehearse) rehearseFolder(ctx context.Context, p *command.Program, f *da
 	return f.WithStore(ctx, logger, func(s *store.Store) error {
 		e := engine.New(engine.Options{Photons: p.Registry, Log: s, Blobs: f.Blobs, KeyDir: f.KeyDir(), Logger: logger})
 		r, w := io.Pipe()
-		go func() { w.CloseWithError(runs.WriteUnfinishedRuns(ctx, w, e, true)) }()
+		var writer sync.WaitGroup
+		writer.Go(func() { w.CloseWithError(runs.WriteUnfinishedRuns(ctx, w, e, true)) })
+		defer writer.Wait() // it reads the store
 		defer r.Close()
 		return c.rehearseFrom(ctx, p, r)
 	})
@@ -132,7 +136,7 @@ func (c *Rehearse) rehearseOn(ctx context.Context, p *command.Program, r io.Read
 	}
 	other.Stdin, other.Stdout, other.Stderr = r, &printed, p.Stderr
 	err = other.Run()
-	var report rehearsal
+	var report rehearsalReport
 	if e := json.Unmarshal(printed.Bytes(), &report); e != nil || report.Photons == nil {
 		return fmt.Errorf("%s did not rehearse: is it a Beam program, and new enough? %w", c.Program, cmp.Or(err, errors.New("it printed no result")))
 	}
@@ -149,14 +153,16 @@ func (c *Rehearse) rehearseStream(ctx context.Context, p *command.Program, r io.
 }
 
 // rehearse rehearses runs, about total of them, on this program.
-func (c *Rehearse) rehearse(ctx context.Context, p *command.Program, total int, unfinished iter.Seq2[engine.UnfinishedRun, error]) error {
-	report := rehearsal{Photons: make(map[string]*rehearsedPhoton)}
+func (c *Rehearse) rehearse(ctx context.Context, p *command.Program, total int, unfinished iter.Seq2[rehearsal.UnfinishedRun, error]) error {
+	report := rehearsalReport{Photons: make(map[string]*rehearsedPhoton)}
 	done, progress := 0, p.CopyProgress()
 	if progress == nil {
 		progress = func(int, int) {}
 	}
-	err := engine.Rehearse(ctx, engine.Options{Photons: p.Registry, Program: programdigest.Get, Root: c.Root}, unfinished, func(r engine.Rehearsed) {
-		report.add(r)
+	p.Messagef("steps don't run, but the code of photons outside of steps does")
+	program := engine.NewProgram(engine.Options{Photons: p.Registry, Program: programdigest.Get, Root: c.Root})
+	err := program.RehearseAll(ctx, unfinished, func(o rehearsal.Outcome) {
+		report.add(o)
 		if done++; done%64 == 0 {
 			progress(done, max(total, done+1))
 		}
@@ -168,8 +174,8 @@ func (c *Rehearse) rehearse(ctx context.Context, p *command.Program, total int, 
 	return report.finish(p, c.Output)
 }
 
-// A rehearsal is what was found out about all runs.
-type rehearsal struct {
+// A rehearsalReport is what was found out about all runs.
+type rehearsalReport struct {
 	GoOn    int                         `json:"goOn"`
 	Parked  int                         `json:"parked"`
 	Photons map[string]*rehearsedPhoton `json:"photons"`
@@ -200,7 +206,7 @@ const (
 // moreCauses is the detail for all causes beyond maxCauses.
 const moreCauses = "further differences"
 
-func (h *rehearsal) add(r engine.Rehearsed) {
+func (h *rehearsalReport) add(r rehearsal.Outcome) {
 	p := h.Photons[r.Photon]
 	if p == nil {
 		p = new(rehearsedPhoton)
@@ -236,7 +242,7 @@ func (h *rehearsal) add(r engine.Rehearsed) {
 }
 
 // finish prints the report, and returns an error if a run would be parked.
-func (h *rehearsal) finish(p *command.Program, output string) error {
+func (h *rehearsalReport) finish(p *command.Program, output string) error {
 	if err := h.print(p, output); err != nil {
 		return err
 	}
@@ -247,7 +253,7 @@ func (h *rehearsal) finish(p *command.Program, output string) error {
 }
 
 // print prints the report to stdout.
-func (h *rehearsal) print(p *command.Program, output string) error {
+func (h *rehearsalReport) print(p *command.Program, output string) error {
 	for _, photon := range h.Photons {
 		slices.SortFunc(photon.Causes, func(a, b *parkingCause) int {
 			return cmp.Or(b.Count-a.Count, strings.Compare(a.Detail, b.Detail))

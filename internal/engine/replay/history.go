@@ -12,6 +12,7 @@ import (
 	"math"
 	"regexp"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/photon-beam/beam/generators"
@@ -232,6 +233,18 @@ func (h *History) FindKey(goroutine, given string, attempts map[string]*runstate
 		ofGoroutine := a.Goroutine == goroutine && (step == given || keySuffix.ReplaceAllString(step, "") == given)
 		if ofWhole || ofGoroutine {
 			return step
+		}
+	}
+	return ""
+}
+
+// FindUniqueKey returns the unique key of the recorded call that a goroutine makes now with a key,
+// which the log may have with secrets masked; see [driver.Run.SetRecordedKeys]. It is empty if the
+// call is new.
+func (h *History) FindUniqueKey(goroutine, given string, secrets mask.Secrets, attempts map[string]*runstate.Attempt) string {
+	for _, g := range []string{given, secrets.Key(given)} {
+		if key := h.FindKey(goroutine, g, attempts); key != "" {
+			return given + strings.TrimPrefix(key, g)
 		}
 	}
 	return ""
