@@ -212,7 +212,7 @@ func (x reader) ListedInfo(caller generators.Caller, id string) (Info, error) {
 }
 
 func (x reader) infoOf(r *trackedRun, caller generators.Caller) (Info, error) {
-	forks, err := x.Forks(x.ctx, caller, r.id)
+	forks, err := x.Forks(context.Background(), caller, r.id) // while the engine closes, too
 	if err != nil {
 		return Info{}, err
 	}
