@@ -18,8 +18,8 @@ import (
 	"github.com/photon-beam/beam/internal/store"
 )
 
-// versions are those of the program that is upgraded: runs of the first fit the first two.
-var versions = []string{"first", "second", "wrong", "gone"}
+// versions are those of the program that is upgraded: runs of the first fit the second, too.
+var versions = []string{"first", "wrong", "second", "gone"}
 
 // buildVersion builds a version of the program.
 func buildVersion(t *testing.T, version string) string {
@@ -53,15 +53,15 @@ func TestKilledUpgrades(t *testing.T) {
 	for n := range times * 4 {
 		p.kill()
 		p.bin = bins[random.IntN(len(bins))]
-		if n%4 == 0 {
-			p.bin = bins[n/4%2] // so that some go on
+		if n%2 == 0 { // so that some are parked, and some go on
+			p.bin = bins[(n/2)%len(bins)]
 		}
 		p.start()
 		up, stop := context.WithCancel(ctx)
 		var all sync.WaitGroup
 		for range 3 {
 			from := random.IntN(len(runs))
-			all.Go(func() { c.answerSome(up, runs, from, 1+len(runs)/(2*times)) })
+			all.Go(func() { c.answerSome(up, runs, from, 1+len(runs)/(6*times)) }) // so that questions are left for the last start
 		}
 		time.Sleep(time.Duration(20+random.IntN(300)) * time.Millisecond) // so that it is killed at random times
 		p.cmd.Process.Kill()
