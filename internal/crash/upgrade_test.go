@@ -48,7 +48,7 @@ func TestKilledUpgrades(t *testing.T) {
 	c := newClient(t, p)
 	var runs []string
 	for n := range 30 {
-		runs = append(runs, c.startDeploy(ctx, n))
+		runs = append(runs, c.start(ctx, "deploy", fmt.Sprintf(`{"env":"prod%d"}`, n)))
 	}
 	for n := range times * 4 {
 		p.kill()
@@ -89,21 +89,6 @@ func TestKilledUpgrades(t *testing.T) {
 	if parked == 0 {
 		t.Error("no run was parked")
 	}
-}
-
-// startDeploy starts a run.
-func (c *client) startDeploy(ctx context.Context, n int) string {
-	c.t.Helper()
-	r, err := c.doRetrying(ctx, "POST", "/photons/deploy/runs", fmt.Sprintf(`{"env":"prod%d"}`, n))
-	if err != nil {
-		c.t.Fatal(err)
-	}
-	defer r.Body.Close()
-	var started struct{ ID string }
-	if err := json.NewDecoder(r.Body).Decode(&started); err != nil || started.ID == "" {
-		c.t.Fatal("start:", r.Status, err)
-	}
-	return started.ID
 }
 
 // answerSome looks at runs, beginning with one of them, and answers questions, as long as the

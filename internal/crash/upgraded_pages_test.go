@@ -71,7 +71,7 @@ func TestPagesOfUpgradedProgram(t *testing.T) {
 	p.start()
 	t.Cleanup(func() { p.kill() })
 	c := newClient(t, p)
-	id := c.startDeploy(ctx, 1)
+	id := c.start(ctx, "deploy", `{"env":"prod1"}`)
 	asked := c.awaitState(ctx, id, func(s runState) bool { return len(s.Asks) == 1 }).Asks[0].ID
 	_, seq, _ := strings.Cut(asked, ".")
 	const accept, reason = "action=accept", "Nobody can answer this now, because its run is parked: "
