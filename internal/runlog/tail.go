@@ -13,18 +13,20 @@ type Tail struct {
 	// that all are kept.
 	MaxBytes int
 
-	mu      sync.Mutex
-	entries []Entry // only appended to, and replaced
-	bytes   int
-	ended   bool
-	err     error         // why it has ended; nil if the run was deleted
-	changed chan struct{} // closed by the next change; nil if nobody waits
+	mu        sync.Mutex
+	entries   []Entry // only appended to, and replaced
+	bytes     int
+	elsewhere uint64 // the ordinal of an entry that isn't here, but in the log
+	ended     bool
+	err       error         // why it has ended; nil if the run was deleted
+	changed   chan struct{} // closed by the next change; nil if nobody waits
 }
 
 // entryBytes is about how much memory an entry takes besides its data.
 const entryBytes = 160
 
-// Add adds the entries of an append.
+// Add adds the entries of an append. If others came before that aren't here, see Look, followers
+// are behind.
 func (t *Tail) Add(entries []Entry) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -32,10 +34,19 @@ func (t *Tail) Add(entries []Entry) {
 	for _, e := range entries {
 		size += entryBytes + len(e.Data)
 	}
-	if t.bytes += size; t.MaxBytes > 0 && t.bytes > t.MaxBytes {
+	n := len(t.entries)
+	if t.bytes += size; t.MaxBytes > 0 && t.bytes > t.MaxBytes || n > 0 && t.entries[n-1].Seq+1 != entries[0].Seq {
 		t.entries, t.bytes = nil, size
 	}
 	t.entries = append(t.entries, entries...)
+	t.notify()
+}
+
+// Look tells those who follow the run that the log has entries up to an ordinal.
+func (t *Tail) Look(last uint64) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.elsewhere = max(t.elsewhere, last)
 	t.notify()
 }
 
@@ -74,6 +85,8 @@ func (t *Tail) Follow(ctx context.Context, after uint64, yield func([]Entry, err
 				return after, false
 			}
 			continue
+		case changed == nil && t.isElsewhere(after+1):
+			return after, true
 		case changed == nil:
 			return after, false
 		}
@@ -82,6 +95,13 @@ func (t *Tail) Follow(ctx context.Context, after uint64, yield func([]Entry, err
 		case <-ctx.Done():
 		}
 	}
+}
+
+// isElsewhere reports whether the log has an entry that isn't here.
+func (t *Tail) isElsewhere(seq uint64) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.elsewhere >= seq
 }
 
 // next returns a batch of the entries after an ordinal, or of later ones if that isn't kept. If
@@ -94,6 +114,8 @@ func (t *Tail) next(after uint64) (batch []Entry, changed <-chan struct{}, err e
 	case n > 0 && t.entries[n-1].Seq > after:
 		from := int(max(after+1, t.entries[0].Seq) - t.entries[0].Seq)
 		return slices.Clip(t.entries[from:min(n, from+MaxBatchEntries)]), nil, nil
+	case t.elsewhere > after:
+		return nil, nil, nil
 	case t.ended || n > 0 && t.entries[n-1].Kind == KindFinished:
 		return nil, nil, t.err
 	case t.changed == nil:

@@ -15,8 +15,11 @@ func (g *group) deleteRun(id string) error {
 	if err != nil || r == nil || r.saved == nil { // it doesn't exist, or could not start
 		return err
 	}
-	if _, err := g.exec("DELETE FROM runs WHERE num = $1", r.num); err != nil {
+	if n, err := g.exec("DELETE FROM runs WHERE num = $1 AND head = $2", r.num, r.saved.head); err != nil {
 		return err
+	} else if n == 0 { // another process was faster
+		delete(g.rows, r.ID)
+		return g.deleteRun(id)
 	}
 	if _, err := g.exec("INSERT INTO deleted (run) VALUES ($1)", r.num); err != nil {
 		return err
@@ -27,6 +30,7 @@ func (g *group) deleteRun(id string) error {
 	delete(g.rows, r.ID)
 	g.garbage = true
 	g.published = append(g.published, func() { g.store.hub.end(r.ID) })
+	g.note(r.ID, 0)
 	return nil
 }
 

@@ -2,33 +2,10 @@ package store
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"slices"
 	"strings"
-
-	_ "github.com/jackc/pgx/v5/stdlib" // the driver "pgx"
 )
-
-// OpenPostgres opens a store in PostgreSQL.
-func OpenPostgres(ctx context.Context, dsn string) (*Store, error) {
-	db, err := sql.Open("pgx", dsn)
-	if err != nil {
-		return nil, err
-	}
-	db.SetMaxOpenConns(1)
-	readers, err := sql.Open("pgx", dsn)
-	if err != nil {
-		return nil, err
-	}
-	readers.SetMaxOpenConns(4)
-	s, err := open(ctx, Options{}, &postgresDialect, db, readers, nil)
-	if err != nil {
-		return nil, errors.Join(err, db.Close(), readers.Close())
-	}
-	context.AfterFunc(ctx, func() { _, _ = db.Close(), readers.Close() })
-	return s, nil
-}
 
 // Checkpoint copies the write-ahead log.
 func Checkpoint(s *Store) error {

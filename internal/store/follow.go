@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"iter"
+	"maps"
+	"slices"
 	"sync"
 
 	"github.com/photon-beam/beam/internal/runlog"
@@ -21,6 +23,7 @@ type hub struct {
 type feed struct {
 	runlog.Tail
 	followers int
+	last      uint64 // the ordinal of the latest entry that is known
 }
 
 // feedBytes bounds what a feed keeps for followers that don't keep up.
@@ -67,6 +70,24 @@ func (h *hub) publish(run string, q *request) {
 		return // it was encoded here; followers read it
 	}
 	f.Add(entries)
+	f.last = max(f.last, entries[len(entries)-1].Seq)
+}
+
+// look tells the followers of a run that the log has entries up to an ordinal.
+func (h *hub) look(run string, last uint64) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if f := h.feeds[run]; f != nil && last > f.last {
+		f.last = last
+		f.Look(last)
+	}
+}
+
+// followed returns the runs that are followed.
+func (h *hub) followed() []string {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return slices.Collect(maps.Keys(h.feeds))
 }
 
 // end ends the followers of a run, which was deleted. Another run may start with its id.

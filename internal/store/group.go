@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -8,6 +9,7 @@ import (
 
 	"github.com/photon-beam/beam/internal/runlist"
 	"github.com/photon-beam/beam/internal/runlog"
+	"github.com/photon-beam/beam/internal/store/postgres"
 )
 
 // A group is a transaction of the writer.
@@ -16,6 +18,7 @@ type group struct {
 	changed    []*liveRun // in the order of their first change
 	tally      tally
 	published  []func()
+	noted      postgres.Notice // of the runs that changed
 	sync       bool
 	bytes      int
 	wrote      bool // something
@@ -85,6 +88,9 @@ func (g *group) do(requests []*request) error {
 			return err
 		}
 	}
+	if g.store.isShared() { // all lock rows in the same order
+		slices.SortStableFunc(g.changed, func(a, b *liveRun) int { return cmp.Compare(a.ID, b.ID) })
+	}
 	for _, r := range g.changed {
 		if err := g.flush(r); err != nil {
 			return err
@@ -116,6 +122,9 @@ func (g *group) commit() error {
 		return err
 	}
 	if err := g.writeTally(); err != nil {
+		return err
+	}
+	if err := g.notify(); err != nil {
 		return err
 	}
 	commits := g.commits.Load() + 1
@@ -162,6 +171,10 @@ func (g *group) load(id string) (*liveRun, error) {
 // append applies an append to its run. failed is why it can't be; err is the database's.
 func (g *group) append(q *request) (last uint64, failed, err error) {
 	r, err := g.load(q.run)
+	if r != nil && r.Last < q.after && g.store.isShared() && len(r.appends) == 0 { // another process has appended
+		delete(g.rows, q.run)
+		r, err = g.load(q.run)
+	}
 	switch {
 	case err != nil:
 		return 0, nil, err
@@ -209,6 +222,7 @@ func (g *group) flush(r *liveRun) error {
 			return err
 		}
 		g.published = append(g.published, func() { g.store.hub.publish(r.ID, q) })
+		g.note(r.ID, r.Last)
 	}
 	now := r.now()
 	if err := g.writeChange(r, now); err != nil {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"database/sql"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"os/exec"
 	"os/user"
@@ -19,14 +20,16 @@ import (
 	"github.com/photon-beam/beam/internal/smallstate"
 	"github.com/photon-beam/beam/internal/smallstate/smallstatetest"
 	"github.com/photon-beam/beam/internal/store"
+
+	_ "github.com/jackc/pgx/v5/stdlib" // the driver "pgx"
 )
 
 // What passes with SQLite passes with PostgreSQL.
 func TestPostgres(t *testing.T) {
 	dsn := startPostgres(t)
 	n := 0
-	open := func(t *testing.T, schema string) *store.Store {
-		s, err := store.OpenPostgres(t.Context(), dsn+" search_path="+schema)
+	openWith := func(t *testing.T, schema string, lock int64) *store.Store {
+		s, err := store.OpenPostgres(t.Context(), dsn+" search_path="+schema, lock, store.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -37,6 +40,7 @@ func TestPostgres(t *testing.T) {
 		})
 		return s
 	}
+	open := func(t *testing.T, schema string) *store.Store { return openWith(t, schema, rand.Int64()) }
 	newSchema := func(t *testing.T) string {
 		n++
 		schema := fmt.Sprint("s", n)
@@ -76,6 +80,49 @@ func TestPostgres(t *testing.T) {
 		}
 		checkWhole(t, b)
 	})
+	t.Run("Followers", func(t *testing.T) {
+		schema := newSchema(t)
+		a, b := open(t, schema), open(t, schema)
+		if !programtest.Poll(a.Sharing().HasSession) || !programtest.Poll(b.Sharing().HasSession) {
+			t.Fatal("there is no session")
+		}
+		followAnother(t, a, b)
+	})
+	t.Run("FollowersWithoutSessions", func(t *testing.T) {
+		schema, lock := newSchema(t), rand.Int64()
+		a := openWith(t, schema, lock)
+		if !programtest.Poll(a.Sharing().HasSession) {
+			t.Fatal("there is no session")
+		}
+		b, c := openWith(t, schema, lock), openWith(t, schema, lock) // whose lock is taken
+		followAnother(t, b, c)
+	})
+}
+
+// What one store appends to a run, or deletes, reaches the followers of another.
+func followAnother(t *testing.T, a, b *store.Store) {
+	startRun(t, a, "followed", runlog.Started{})
+	var got []string
+	for batch, err := range b.Follow(t.Context(), "followed", 0) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, e := range batch {
+			got = append(got, fmt.Sprint(e.Seq, e.Kind))
+		}
+		by := []*store.Store{a, b}[len(got)%2]
+		if last := batch[len(batch)-1].Seq; last < 20 {
+			_, err = by.Append(t.Context(), "followed", last, runlog.NewEntry("status", "next"))
+		} else {
+			err = by.Delete(t.Context(), "followed")
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if len(got) != 20 || got[19] != "20status" {
+		t.Errorf("got %d entries: %v", len(got), got)
+	}
 }
 
 func execPostgres(t *testing.T, dsn, statement string) {

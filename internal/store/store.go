@@ -1,4 +1,5 @@
-// Package store keeps runs in a database: SQLite in a folder, with PostgreSQL in mind.
+// Package store keeps runs in a database: SQLite in a folder, or PostgreSQL, which several
+// processes may share.
 //
 // An append is a row of entries, written if the run's head is what the append expects to
 // follow; the rows that lists need (runs, asks, audience, counts) are the fold of the entries,
@@ -19,7 +20,9 @@
 // is found by Check.
 //
 // Statements are the same for both databases, with parameters in the order in which they
-// appear. Package sqlite has the files of SQLite, and knows the driver.
+// appear. Package sqlite has the files of SQLite, and package postgres the connections to
+// PostgreSQL; each knows its driver. What processes that share a database tell each other is in
+// [Sharing].
 package store
 
 import (
@@ -97,6 +100,7 @@ type Store struct {
 	files   *sqlite.Files   // nil if the database has none here
 	writer  *writer
 	hub     hub
+	sharing *Sharing // nil if no other process has the database
 
 	queue      chan *request
 	failure    atomic.Pointer[error] // of the last transaction
@@ -105,6 +109,7 @@ type Store struct {
 	closeOnce  sync.Once
 	writerDone chan struct{}
 	background sync.WaitGroup
+	closeDB    func() error // closes connections that files don't
 	closeErr   error
 }
 
@@ -161,8 +166,9 @@ func (s *Store) Close() error {
 		s.background.Wait()
 		s.closeErr = s.closeStatements()
 		if s.files != nil {
-			s.closeErr = errors.Join(s.closeErr, s.files.Close())
+			s.closeDB = s.files.Close
 		}
+		s.closeErr = errors.Join(s.closeErr, s.closeDB())
 	})
 	return s.closeErr
 }

@@ -172,10 +172,18 @@ func (w *writer) finish(requests []*request, err error) {
 	}
 }
 
+// maxTries bounds how often a transaction is repeated that another one's has failed.
+const maxTries = 5
+
 // tryGroup does requests in a transaction, and notes whether that failed.
 func (w *writer) tryGroup(requests []*request) error {
 	g := &group{writer: w, tally: newTally()}
 	err := g.do(requests)
+	for tries := 1; err != nil && !g.committing && w.store.dialect.mayRepeat(err) && tries < maxTries; tries++ {
+		w.disconnect()
+		g = &group{writer: w, tally: newTally()}
+		err = g.do(requests)
+	}
 	if err == nil {
 		w.store.failure.Store(nil)
 		g.publish()
@@ -244,7 +252,9 @@ func (w *writer) findCommitted(requests []*request, number int64) (bool, error) 
 
 // exec executes a statement and returns how many rows it changed.
 func (w *writer) exec(query string, args ...any) (int64, error) {
-	s, err := w.prepare(context.Background(), query)
+	ctx, cancel := w.statementContext()
+	defer cancel()
+	s, err := w.prepare(ctx, query)
 	if err != nil {
 		return 0, err
 	}
@@ -253,7 +263,7 @@ func (w *writer) exec(query string, args ...any) (int64, error) {
 			return 0, err
 		}
 	}
-	res, err := s.Exec(args...)
+	res, err := s.ExecContext(ctx, args...)
 	if err == nil && w.fault != nil {
 		err = w.fault(query, true)
 	}
@@ -265,9 +275,20 @@ func (w *writer) exec(query string, args ...any) (int64, error) {
 
 // queryRow executes a query for one row and scans it.
 func (w *writer) queryRow(query string, scan func(scanner) error, args ...any) error {
-	s, err := w.prepare(context.Background(), query)
+	ctx, cancel := w.statementContext()
+	defer cancel()
+	s, err := w.prepare(ctx, query)
 	if err != nil {
 		return err
 	}
-	return scan(s.QueryRow(args...))
+	return scan(s.QueryRowContext(ctx, args...))
+}
+
+// statementContext returns the context of a statement. One that another machine's database doesn't
+// answer must not hold up the writer for good.
+func (w *writer) statementContext() (context.Context, context.CancelFunc) {
+	if d := w.store.dialect.timeout; d > 0 {
+		return context.WithTimeout(context.Background(), d)
+	}
+	return context.Background(), func() {}
 }
