@@ -63,7 +63,7 @@ func logProgress(logger *slog.Logger) Progress {
 func appendOld(ctx context.Context, s *store.Store, a runlog.AppendedEntries) error {
 	after := a.Entries[0].Seq - 1
 	_, err := s.Append(ctx, a.Run, after, a.Entries...)
-	var duplicate *store.DuplicateStartError
+	var duplicate *runlog.DuplicateStartError
 	if !errors.As(err, &duplicate) {
 		return err
 	}

@@ -27,6 +27,7 @@ import (
 	"github.com/photon-beam/beam/internal/engine/rehearsal"
 	"github.com/photon-beam/beam/internal/engine/retention"
 	"github.com/photon-beam/beam/internal/engine/schedule"
+	"github.com/photon-beam/beam/internal/engine/sharing"
 	"github.com/photon-beam/beam/internal/engine/watch"
 	"github.com/photon-beam/beam/internal/recording"
 	"github.com/photon-beam/beam/internal/registry"
@@ -52,6 +53,7 @@ type core struct {
 	ephemeral  bool
 	skipSleeps bool
 	readsOnly  bool                                              // see [Options]
+	share      *sharing.Share                                    // nil if no other process has the log
 	supervisor Supervisor                                        // nil if there is none
 	people     func(qualifies func(generators.Caller) bool) bool // nil if anybody may sign in
 	audit      *audit.Log                                        // nil for none
@@ -85,7 +87,7 @@ type core struct {
 func newCore(o Options) *core {
 	c := &core{
 		photons: o.Photons, log: o.Log, rows: o.Rows, keys: keyring.New(o.KeyDir), program: o.Program, runURL: o.RunURL,
-		readsOnly: o.ReadsOnly, policy: o.Policy, limits: o.Limits.withDefaults(), ephemeral: o.Ephemeral, skipSleeps: o.SkipSleeps,
+		readsOnly: o.ReadsOnly, share: sharing.New(o.Replica), policy: o.Policy, limits: o.Limits.withDefaults(), ephemeral: o.Ephemeral, skipSleeps: o.SkipSleeps,
 		supervisor: o.Supervisor, people: o.People, audit: o.Audit, logger: o.Logger, meter: o.Meter, tracer: o.Tracer,
 		generatorCtx: context.Background(),
 	}
@@ -129,6 +131,7 @@ func newCore(o Options) *core {
 	c.evictor = evict.New(c.limits.EvictAfter, c.limits.MaxResident)
 	due := func() iter.Seq2[*runlist.Row, error] { return pages.Each(c.rows.Due, (*runlist.Row).Due) }
 	c.deadlines = schedule.NewDeadlines(due, questions{c}.handleDeadlines, c.logger)
+	c.deadlines.Shared = c.share != nil
 	return c
 }
 
@@ -144,10 +147,34 @@ func (c *core) load(id string) (*trackedRun, error) {
 		}
 		r = loaded.(*trackedRun)
 	}
+	if c.share != nil {
+		if err := c.update(r); err != nil {
+			return nil, err
+		}
+	}
 	if r.lost.Load() {
 		r.endLost()
 	}
 	return r, nil
+}
+
+// update brings a run up to date with what other processes have appended. The error is
+// [ErrRunNotFound] if one has deleted it. It takes mu.
+func (c *core) update(r *trackedRun) error {
+	heads, err := c.share.Heads(c.generatorCtx, []string{r.id})
+	if err != nil {
+		return err
+	}
+	last, found := heads[r.id]
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if err := r.catchUp(last, found); err != nil {
+		return err
+	}
+	if r.removed {
+		return ErrRunNotFound
+	}
+	return nil
 }
 
 func (c *core) loadRow(id string) (*trackedRun, error) {

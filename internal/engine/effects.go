@@ -73,6 +73,7 @@ func (r entryEffects) Claimed(runlog.Entry, runlog.Claimed) error {
 	if r.change.LeftQueue {
 		r.setInactive(false)
 	}
+	r.lost.Store(r.lost.Load() && r.isLost())
 	if r.change.Superseded && r.worker != nil {
 		r.stopGenerator(generators.ErrSuspended)
 	}
@@ -197,8 +198,7 @@ func (r entryEffects) settleAsk(a *runstate.Ask, reply func() driver.Reply) {
 
 // deliverReply passes the reply to a call on. A generator that waits for it receives it. A
 // generator that is being replayed and has not reached the call yet receives it there. A run
-// without a generator is resumed, if the reply was recorded here: whichever other process has
-// recorded it resumes the run itself.
+// without a generator is resumed, if the reply was recorded here, or this process holds the run.
 func (r entryEffects) deliverReply(seq uint64, reply func() driver.Reply) {
 	switch w := r.worker; {
 	case w.waitingCall(seq) != nil:
@@ -207,7 +207,7 @@ func (r entryEffects) deliverReply(seq uint64, reply func() driver.Reply) {
 		call.Settle(reply())
 	case w != nil && w.history != nil:
 		w.history.Settle(seq, reply)
-	case r.own && r.canResume():
+	case (r.own || r.core.share != nil) && r.canResume():
 		resumer{r.core}.queue(r.trackedRun)
 	}
 }

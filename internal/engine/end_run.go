@@ -88,7 +88,7 @@ func (r *trackedRun) suspendOrInterrupt() error {
 	defer r.mu.Unlock()
 	r.idle.stop()
 	switch {
-	case r.State.Ended():
+	case r.State.Ended(), r.Worker != r.core.share.Worker() && r.core.share != nil: // another process has it
 	case !r.endsWithProcess():
 		err := r.flushAndAppend(context.WithoutCancel(r.core.ctx))
 		r.stopGenerator(generators.ErrSuspended)
@@ -222,7 +222,9 @@ func (w *worker) questionMessage(seq uint64) (message string) {
 
 // isLost reports whether a run that has just been loaded can't go on: it isn't durable, so that it
 // was interrupted.
-func (r *trackedRun) isLost() bool { return !r.State.Ended() && !r.Start.Durable }
+func (r *trackedRun) isLost() bool {
+	return !r.State.Ended() && !r.Start.Durable && r.core.share.Holds(r.Worker)
+}
 
 // endLost ends a run that can't go on. If that can't be recorded now, the next call tries again.
 // It takes mu.

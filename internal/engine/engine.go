@@ -80,11 +80,15 @@ func (e *Engine) Recover(ctx context.Context) error {
 	if err := e.deleteKeysOfEndedRuns(ctx); err != nil {
 		e.logger.Error("deleting the keys of ended runs", "err", err)
 	}
+	if e.share != nil {
+		go e.share.Keep(e.acceptCtx, sharedRuns{e.resumer}, e.logger)
+	}
 	waits := 0 // for a check
 	for row, err := range pages.Each(e.rows.Unfinished, pages.StartOf) {
 		switch {
 		case err != nil:
 			return err
+		case !e.share.Holds(row.Worker):
 		case e.isUnchecked(row.ID, &row.Run):
 			waits++
 		default:

@@ -12,6 +12,7 @@ import (
 	"github.com/photon-beam/beam/internal/asking"
 	"github.com/photon-beam/beam/internal/audit"
 	"github.com/photon-beam/beam/internal/budget"
+	"github.com/photon-beam/beam/internal/engine/sharing"
 	"github.com/photon-beam/beam/internal/registry"
 	"github.com/photon-beam/beam/internal/runlist"
 	"github.com/photon-beam/beam/internal/runlog"
@@ -24,6 +25,8 @@ type Options struct {
 	// ReadsOnly means that the process runs no photon, so that whether runs fit it says nothing:
 	// none is parked.
 	ReadsOnly bool
+	// Replica is this process among those that share Log; nil if no other process has it.
+	Replica sharing.Replica
 	// AllowAll starts photons for all callers, as [generators.Photon.Run] does.
 	AllowAll bool
 	// Offers reports whether the photon of that name is listed and may be started; nil

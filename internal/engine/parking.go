@@ -37,7 +37,7 @@ func (c *core) isUnchecked(id string, r *runstate.Run) bool {
 	if c.readsOnly || c.ephemeral || !r.Start.Durable || r.State.Ended() || r.Queued {
 		return false
 	}
-	return c.rehearsals.IsUnchecked(id, r)
+	return c.rehearsals.IsUnchecked(id, r) && c.share.Holds(r.Worker)
 }
 
 // ensureChecked finds out whether a run fits this program, unless that is known. One that doesn't
@@ -86,6 +86,9 @@ func (l lists) checkListed(row *runlist.Row) *trackedRun {
 		r, _ = l.load(row.ID) // the list shows the row if that fails
 	}
 	if r == nil {
+		return nil
+	}
+	if l.share != nil && l.update(r) != nil {
 		return nil
 	}
 	if done := l.startCheck(r); done != nil {

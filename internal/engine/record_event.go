@@ -16,6 +16,9 @@ import (
 
 // recordEvent records one event or call. It returns false if the generator must end. It takes mu.
 func (w *worker) recordEvent(e any) bool {
+	if c, ok := e.(*driver.Call); ok && c.Kind == driver.StepKind && !awaitLease(w) {
+		return false
+	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.worker != w {
@@ -36,6 +39,19 @@ func (w *worker) recordEvent(e any) bool {
 	}
 	if err != nil {
 		w.endOnRecordError(err)
+	}
+	return err == nil
+}
+
+// awaitLease lets a step begin only while others certainly take this process for one that is there. It
+// reports false if another process has claimed the run. It takes mu.
+func awaitLease(w *worker) bool {
+	if w.core.share == nil {
+		return true
+	}
+	waited, err := w.core.share.AwaitLease(w.generator.Context())
+	if waited && err == nil {
+		err = w.core.update(w.trackedRun)
 	}
 	return err == nil
 }

@@ -9,8 +9,11 @@ import (
 	"github.com/photon-beam/beam/internal/driver"
 	"github.com/photon-beam/beam/internal/engine/exclusive"
 	"github.com/photon-beam/beam/internal/engine/journal"
+	"github.com/photon-beam/beam/internal/engine/pages"
 	"github.com/photon-beam/beam/internal/engine/replay"
 	"github.com/photon-beam/beam/internal/engine/schedule"
+	"github.com/photon-beam/beam/internal/engine/sharing"
+	"github.com/photon-beam/beam/internal/runlist"
 	"github.com/photon-beam/beam/internal/runlog"
 )
 
@@ -24,7 +27,7 @@ func (r *trackedRun) canResume() bool {
 	if r.Queued {
 		return !r.resuming && !r.endPending && !r.State.Ended() && r.photon != nil && r.core.exclusive.IsFirst(exclusive.KeyOf(&r.Start), r.id)
 	}
-	return r.worker == nil && !r.resuming && !r.endPending && r.Start.Durable && !r.State.Ended() && r.photon != nil
+	return r.worker == nil && !r.resuming && !r.endPending && r.Start.Durable && !r.State.Ended() && r.photon != nil && r.core.share.Holds(r.Worker)
 }
 
 // The bounds of the wait before the next attempt to resume a run.
@@ -105,7 +108,7 @@ func (x resumer) replay(ctx context.Context, r *trackedRun) error {
 // history: it begins. Callers hold r.mu.
 func (x resumer) claimAndReplay(ctx context.Context, r *trackedRun, h *replay.History) error {
 	lastRead, begins := r.Last, r.Queued
-	err := r.Append(ctx, newClaim(x.program(), r.Epoch+1))
+	err := r.Append(ctx, x.newClaim(r.Epoch+1))
 	if errors.Is(err, journal.ErrOver) {
 		return nil // another process has claimed it
 	}
@@ -125,8 +128,8 @@ func (x resumer) claimAndReplay(ctx context.Context, r *trackedRun, h *replay.Hi
 }
 
 // newClaim returns the claim of a worker in this process.
-func newClaim(program string, epoch int) runlog.Entry {
-	return runlog.NewEntry(runlog.KindClaimed, runlog.Claimed{Epoch: epoch, Program: program, Goroutines: true})
+func (c *core) newClaim(epoch int) runlog.Entry {
+	return runlog.NewEntry(runlog.KindClaimed, runlog.Claimed{Epoch: epoch, Program: c.program(), Worker: c.share.Worker(), Goroutines: true})
 }
 
 // readHistory reads a run's history from its log, which has at least the entries up to known. It replies to answered calls with answered.
@@ -152,3 +155,69 @@ func (c *core) readHistory(ctx context.Context, r *trackedRun, known uint64, ans
 	}
 	return h, nil
 }
+
+// sharedRuns keeps the runs up to date with what other processes do; see [sharing.Runs].
+type sharedRuns struct{ resumer }
+
+var _ sharing.Runs = sharedRuns{}
+
+func (x sharedRuns) InMemory() (ids []string) {
+	for _, r := range x.residents.all() {
+		ids = append(ids, r.id)
+	}
+	return ids
+}
+
+func (x sharedRuns) CatchUp(run string, last uint64, found bool) bool {
+	r := x.residents.find(run)
+	if r == nil {
+		return false
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if err := r.catchUp(last, found); err != nil && x.acceptCtx.Err() == nil {
+		x.logger.Error("reading what another process has done", "run", run, "err", err)
+	}
+	return true
+}
+
+func (x sharedRuns) NoteChange(run string) {
+	row, err := x.rows.Row(x.acceptCtx, run)
+	if err != nil {
+		return // it was deleted, perhaps; lists are shown anew soon
+	}
+	x.watchers.Notify(row.Owner())
+	x.deadlines.Note(row.Due())
+	if row.Worker == x.share.Worker() && !row.IsAtRest() {
+		x.recoverOrLog(run)
+	}
+}
+
+func (x sharedRuns) RecoverHeld() error {
+	for row, err := range pages.Each(x.rows.Unfinished, pages.StartOf) {
+		if err != nil {
+			return err
+		}
+		if x.acceptCtx.Err() == nil && x.share.Holds(row.Worker) && !x.isHere(row) {
+			x.recoverOrLog(row.ID)
+		}
+	}
+	return x.exclusive.Resume()
+}
+
+// isHere reports whether there is nothing to do for an unfinished run: it has its generator here, or
+// doesn't fit this program.
+func (x sharedRuns) isHere(row *runlist.Row) bool {
+	if row.Parked != nil && row.Parked.Program == x.program() {
+		return true
+	}
+	r := x.residents.find(row.ID)
+	if r == nil {
+		return false
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.worker != nil || r.resuming || r.endPending
+}
+
+func (x sharedRuns) RefreshLists() { x.watchers.NotifyAll() }

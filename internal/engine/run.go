@@ -203,6 +203,22 @@ func (r *trackedRun) flushAndAppend(ctx context.Context, entries ...runlog.Entry
 	return r.AppendThen(ctx, recorded, slices.Concat(w.batch.entries, entries)...)
 }
 
+// catchUp applies what other processes have appended, given where the log ends; found reports whether
+// the run exists.
+func (r *trackedRun) catchUp(last uint64, found bool) error {
+	switch {
+	case r.Last == 0 || r.removed: // it is about to start, or gone
+		return nil
+	case !found:
+		r.core.residents.remove(r)
+		r.wakeWaiters()
+		return nil
+	case last <= r.Last:
+		return nil
+	}
+	return r.CatchUp(r.core.generatorCtx)
+}
+
 // isSuperseded reports whether an append failed because another process has
 // claimed the run, which continues there.
 func (r *trackedRun) isSuperseded(err error) bool {

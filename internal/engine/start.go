@@ -97,6 +97,12 @@ func (e *Engine) Start(ctx context.Context, caller generators.Caller, req StartR
 	info, err := e.recordStart(ctx, r, started, req.Client, args)
 	if err != nil {
 		e.discardFailedStart(r)
+		var elsewhere *runlog.DuplicateStartError
+		if errors.As(err, &elsewhere) { // by another process, a moment ago
+			if first, err := e.load(elsewhere.Run); err == nil {
+				return e.resolveRepeat(ctx, first, digestRequest(started))
+			}
+		}
 		return Info{}, fmt.Errorf("recording the start: %w", err)
 	}
 	e.residents.endStart(r)
@@ -137,11 +143,15 @@ func (e *Engine) recordStart(ctx context.Context, r *trackedRun, s runlog.Starte
 		return Info{}, err
 	}
 	defer release()
+	if e.share != nil && s.Exclusive != "" { // another may start elsewhere at the same time
+		first = false
+		defer e.exclusive.StartNext(exclusive.KeyOf(&r.Start))
+	}
 	if !first {
 		err := r.Append(ctx, started, runlog.NewEntry(runlog.KindQueued, runlog.Queued{Key: s.Exclusive}))
 		return r.info(), err
 	}
-	if err := r.Append(ctx, started, newClaim(e.program(), 1)); err != nil {
+	if err := r.Append(ctx, started, e.newClaim(1)); err != nil {
 		return Info{}, err
 	}
 	info := r.info()

@@ -47,7 +47,7 @@ var layers = []layer{
 		{"questions", "run takes prepared answers"},
 		{"events", "list shows photons"},
 	}},
-	{"assembly", []string{"internal/app", "internal/datafolder", "internal/metrics", "internal/tracing", "internal/webhook", "internal/backup", "internal/oldlog"}, []arrow{
+	{"assembly", []string{"internal/app", "internal/datafolder", "internal/metrics", "internal/tracing", "internal/webhook", "internal/backup", "internal/oldlog", "internal/replica"}, []arrow{
 		{"page", "mounts it"},
 		{"MCP server", "mounts it"},
 		{"upstreams", "connects them, and counts their calls"},

@@ -98,6 +98,8 @@ type Claimed struct {
 	Epoch int `json:"epoch"`
 	// Program is a digest of the worker's program; empty if it isn't known.
 	Program string `json:"program,omitempty"`
+	// Worker is the process, if several share the log: it holds the run for as long as it is there.
+	Worker string `json:"worker,omitempty"`
 	// Goroutines means that the entries of this worker say which goroutine they come from,
 	// and in which step. Those of earlier versions don't.
 	Goroutines bool `json:"goroutines,omitempty"`

@@ -128,6 +128,14 @@ func (e *ConflictError) Error() string {
 	return fmt.Sprintf("run %s: the last entry is %d, not %d", e.Run, e.Last, e.After)
 }
 
+// A DuplicateStartError means that a run can't start because an earlier one of the same caller
+// has its idempotency key.
+type DuplicateStartError struct{ Run string }
+
+func (e *DuplicateStartError) Error() string {
+	return fmt.Sprintf("run %s was started with the same idempotency key", e.Run)
+}
+
 // Number returns a copy of the entries of an append after an ordinal, with their ordinals, and
 // with the present time if they have none.
 func Number(after uint64, entries []Entry) []Entry {

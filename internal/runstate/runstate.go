@@ -48,9 +48,10 @@ type Run struct {
 	Sleeps []*Sleep // in progress, in the order in which they began
 	// Queued means that the run hasn't begun, because it waits for another one with its key.
 	Queued bool
-	// Epoch and Program are those of the latest claim.
+	// Epoch, Program and Worker are those of the latest claim.
 	Epoch   int
 	Program string
+	Worker  string
 	// Parked says why the run can't go on; nil if it can.
 	Parked *runlog.Parked
 	// TimeSpent is how long the run had worked when that was recorded last.
@@ -257,7 +258,7 @@ func (f *fold) Claimed(_ runlog.Entry, c runlog.Claimed) error {
 	if c.Epoch > f.Epoch {
 		f.Epoch, f.Superseded = c.Epoch, true
 	}
-	f.Program, f.Run.Parked = c.Program, nil
+	f.Program, f.Worker, f.Run.Parked = c.Program, c.Worker, nil
 	return nil
 }
 

@@ -33,7 +33,7 @@ type request struct {
 }
 
 // Append implements [runlog.Log]. Apart from a conflict, the error may be
-// [*DuplicateStartError], [ErrAppendTooLarge], [ErrClosed], [runlog.ErrDiskFull],
+// [*runlog.DuplicateStartError], [ErrAppendTooLarge], [ErrClosed], [runlog.ErrDiskFull],
 // [runlog.ErrUnavailable], [runlog.ErrUncertain] or [runlog.ErrCorrupt]. Once it has sent the
 // entries, Append waits for the outcome even if ctx is canceled.
 func (s *Store) Append(ctx context.Context, run string, after uint64, entries ...runlog.Entry) (uint64, error) {

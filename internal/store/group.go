@@ -291,7 +291,7 @@ func (g *group) failAppends(r *liveRun) error {
 		if err := g.queryRow(selectByIdempotency, func(row scanner) error { return row.Scan(&first) }, r.idempotency()); err != nil {
 			return err
 		}
-		failed = &DuplicateStartError{fromText(first)}
+		failed = &runlog.DuplicateStartError{Run: fromText(first)}
 	}
 	for _, q := range r.appends {
 		q.last, q.err = 0, failed

@@ -43,6 +43,7 @@ type folded struct {
 	Repeated     map[string]uint64            `json:"r,omitempty"`
 	Attempts     map[string]*runstate.Attempt `json:"at,omitempty"`
 	Program      string                       `json:"p,omitempty"`
+	Worker       string                       `json:"w,omitempty"`
 	Parked       *runlog.Parked               `json:"pk,omitempty"`
 	ChangedAt    moment                       `json:"c,omitzero"` // if that isn't the start
 	Status       string                       `json:"l,omitempty"`
@@ -111,7 +112,7 @@ func (r *run) fold() ([]byte, error) {
 	f := folded{
 		Start: foldedStart(r.Start), Adopter: r.Adopter, Events: r.Events, Reason: r.Reason, Error: r.Error,
 		TimeSpent: r.TimeSpent, HasNewEvents: r.HasNewEvents, Repeated: r.Repeated, Attempts: r.Attempts,
-		Program: r.Program, Parked: r.Parked, Status: r.Status, End: r.End,
+		Program: r.Program, Worker: r.Worker, Parked: r.Parked, Status: r.Status, End: r.End,
 	}
 	if !r.ChangedAt.Equal(r.StartedAt) {
 		f.ChangedAt = moment{r.ChangedAt}
@@ -137,7 +138,7 @@ func (r *run) unfold(raw []byte) error {
 	f.Start.Photon, f.Start.Owner, f.Start.Exclusive = r.Start.Photon, r.Start.Owner, r.Start.Exclusive
 	r.Start, r.Adopter, r.Events, r.Reason, r.Error = runlog.Started(f.Start), f.Adopter, f.Events, f.Reason, f.Error
 	r.TimeSpent, r.HasNewEvents, r.Repeated, r.Attempts = f.TimeSpent, f.HasNewEvents, f.Repeated, f.Attempts
-	r.Program, r.Parked, r.ChangedAt, r.Status, r.End = f.Program, f.Parked, f.ChangedAt.Time, f.Status, f.End
+	r.Program, r.Worker, r.Parked, r.ChangedAt, r.Status, r.End = f.Program, f.Worker, f.Parked, f.ChangedAt.Time, f.Status, f.End
 	if r.ChangedAt.IsZero() {
 		r.ChangedAt = r.StartedAt
 	}

@@ -148,7 +148,7 @@ func testKeys(t *testing.T, open opener) {
 	startRun(t, s, "first", runlog.Started{Owner: "ada", IdempotencyKey: "k"})
 	start := runlog.NewEntry(runlog.KindStarted, runlog.Started{Photon: "p", Owner: "ada", IdempotencyKey: "k"})
 	_, err := s.Append(ctx, "second", 0, start)
-	var duplicate *store.DuplicateStartError
+	var duplicate *runlog.DuplicateStartError
 	if !errors.As(err, &duplicate) || duplicate.Run != "first" {
 		t.Errorf("a second start with the same key: %v", err)
 	}

@@ -81,14 +81,6 @@ var (
 // MaxAppendBytes is the maximum size of the entries of one append.
 const MaxAppendBytes = 16 << 20
 
-// A DuplicateStartError means that a run can't start because an earlier one of the same caller
-// has its idempotency key.
-type DuplicateStartError struct{ Run string }
-
-func (e *DuplicateStartError) Error() string {
-	return fmt.Sprintf("run %s was started with the same idempotency key", e.Run)
-}
-
 // A Store keeps runs. Its methods may be called from several goroutines. The caller must close
 // it.
 type Store struct {

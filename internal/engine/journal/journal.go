@@ -138,6 +138,18 @@ func (j *Journal) appendUntilNoConflict(ctx context.Context, stored, entries []r
 	}
 }
 
+// CatchUp applies what other processes have appended. The error is that of reading the log.
+func (j *Journal) CatchUp(ctx context.Context) error {
+	if j.uncertain != nil {
+		return j.Resolve(ctx)
+	}
+	missed, err := j.readMissed(ctx)
+	if err == nil {
+		err = j.apply(missed, 0)
+	}
+	return err
+}
+
 // readMissed reads the entries that other processes appended.
 func (j *Journal) readMissed(ctx context.Context) (missed []runlog.Entry, err error) {
 	for batch, err := range j.hooks.Log.Read(ctx, j.id, j.Last) {

@@ -17,6 +17,8 @@ type Deadlines struct {
 	handle func(run string, now time.Time) (retryAfter time.Duration)
 	logger *slog.Logger
 	passed Queue
+	// Shared means that other processes set deadlines, too. Set it before Start.
+	Shared bool
 
 	mu     sync.Mutex  // guards what follows
 	timer  *time.Timer // nil before Start
@@ -35,6 +37,8 @@ const (
 	// maxTimerDelay bounds the delay of the timer, because a timer stands still while the
 	// machine is suspended, and the time doesn't.
 	maxTimerDelay = time.Minute
+	// maxSharedDelay bounds it because a process may have ended that noted a deadline.
+	maxSharedDelay = 5 * time.Second
 	// retryAfter is the time until rows are read again that could not be read.
 	retryAfter = time.Second
 )
@@ -72,10 +76,17 @@ func (d *Deadlines) Note(due time.Time) {
 	}
 }
 
+func (d *Deadlines) maxDelay() time.Duration {
+	if d.Shared {
+		return maxSharedDelay
+	}
+	return maxTimerDelay
+}
+
 // setTimer sets the timer for a time. Only callers that hold mu call it.
 func (d *Deadlines) setTimer(at time.Time) {
 	d.next = at
-	d.timer.Reset(min(max(time.Until(at), 0), maxTimerDelay))
+	d.timer.Reset(min(max(time.Until(at), 0), d.maxDelay()))
 }
 
 // Earliest returns the earlier of two times, of which a may be zero for none.
@@ -106,7 +117,7 @@ func (d *Deadlines) handleDue() {
 
 // handleRuns handles what is due at a time, and returns when it is to be called again.
 func (d *Deadlines) handleRuns(now time.Time) (next time.Time, err error) {
-	next = now.Add(maxTimerDelay)
+	next = now.Add(d.maxDelay())
 	upcoming := next
 	var handling sync.WaitGroup
 	var mu sync.Mutex // guards next

@@ -67,6 +67,9 @@ func (x *Watchers) Notify(owner string) {
 	}
 }
 
+// NotifyAll notifies all watchers.
+func (x *Watchers) NotifyAll() { x.NotifyWhom(func(generators.Caller) bool { return true }) }
+
 // NotifyWhom notifies the watchers of callers for whom concerns returns true.
 func (x *Watchers) NotifyWhom(concerns func(generators.Caller) bool) {
 	x.mu.Lock()

@@ -1,0 +1,80 @@
+package store
+
+import (
+	"context"
+	"time"
+
+	"github.com/photon-beam/beam/internal/store/postgres"
+)
+
+// A Worker is a process that shares the store, as its row says. Times are by the database's clock.
+type Worker struct {
+	ID      string
+	Joined  time.Time
+	Renewed time.Time // when its lease was renewed last
+	About   string    // JSON of what the process says of itself
+	// Silence is how long ago the lease was renewed, and Expired means that it has expired.
+	Silence time.Duration
+	Expired bool
+	// Unlocked means that the process had a session, which has ended.
+	Unlocked bool
+}
+
+// databaseNow is the time of the database's clock, in nanoseconds since 1970.
+const databaseNow = "(extract(epoch FROM clock_timestamp()) * 1000000)::bigint * 1000"
+
+// RenewLease renews the lease of this process, whose id is given, or takes the first.
+func (x *Sharing) RenewLease(ctx context.Context, id, about string, lease time.Duration) error {
+	lock := int64(0)
+	if x.HasSession() {
+		lock = x.lock
+	}
+	const query = `INSERT INTO workers (id, joined, renewed, expires, lock, about)
+		VALUES ($1, ` + databaseNow + `, ` + databaseNow + `, ` + databaseNow + ` + $2, $3, $4)
+		ON CONFLICT (id) DO UPDATE SET renewed = excluded.renewed, expires = excluded.expires, lock = excluded.lock, about = excluded.about`
+	return x.exec(ctx, query, id, lease.Nanoseconds(), lock, about)
+}
+
+// Leave ends the lease of a process, so that others go on with its runs at once.
+func (x *Sharing) Leave(ctx context.Context, id string) error {
+	err := x.exec(ctx, "DELETE FROM workers WHERE id = $1", id)
+	if err == nil {
+		err = x.exec(ctx, "SELECT pg_notify($1, '')", x.store.channel())
+	}
+	return err
+}
+
+// Forget removes the rows of processes whose leases expired some time ago.
+func (x *Sharing) Forget(ctx context.Context, ago time.Duration) error {
+	return x.exec(ctx, "DELETE FROM workers WHERE expires < "+databaseNow+" - $1", ago.Nanoseconds())
+}
+
+// Workers returns the processes that share the store.
+func (x *Sharing) Workers(ctx context.Context) (all []Worker, err error) {
+	// An advisory lock of 64 bits has its number in two columns.
+	const query = `SELECT w.id, w.joined, w.renewed, ` + databaseNow + ` - w.renewed, w.expires < ` + databaseNow + `, w.about,
+		w.lock <> 0 AND NOT EXISTS (SELECT 1 FROM pg_locks l WHERE l.locktype = 'advisory' AND l.objsubid = 1
+			AND l.database = (SELECT oid FROM pg_database WHERE datname = current_database())
+			AND (l.classid::bigint << 32) | l.objid::bigint = w.lock)
+		FROM workers w ORDER BY w.joined, w.id`
+	err = x.store.query(ctx, query, func(row scanner) error {
+		var w Worker
+		var joined, renewed int64
+		err := row.Scan(&w.ID, &joined, &renewed, &w.Silence, &w.Expired, &w.About, &w.Unlocked)
+		w.Joined, w.Renewed = time.Unix(0, joined), time.Unix(0, renewed)
+		all = append(all, w)
+		return err
+	})
+	return all, err
+}
+
+func (x *Sharing) exec(ctx context.Context, query string, args ...any) error {
+	s, err := x.store.prepare(ctx, query)
+	if err == nil {
+		_, err = s.ExecContext(ctx, args...)
+	}
+	if err != nil {
+		return postgres.Explain(err)
+	}
+	return nil
+}
