@@ -101,6 +101,7 @@ func TestForkRefused(t *testing.T) {
 		{"input=" + url.QueryEscape(`{"to":3}`), form, http.StatusUnprocessableEntity},
 		{`{"input":{}}`, asJSON, http.StatusUnprocessableEntity},
 		{`{"until":1.5}`, asJSON, http.StatusBadRequest},
+		{`{"until":99}`, asJSON, http.StatusBadRequest},
 		{`[]`, asJSON, http.StatusBadRequest},
 	} {
 		resp := p.requestJSON("POST", run.URL+"/fork", tt.body, "Content-Type", tt.mediaType)

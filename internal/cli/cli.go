@@ -179,7 +179,7 @@ func (p *process) parse(args []string, photons []*generators.Photon) (_ *kong.Co
 	if err != nil {
 		return nil, err
 	}
-	command.InsertProgramName(parser, p.Name)
+	p.InsertNames(parser)
 	defer recoverHelp(&err)
 	p.Parser = parser
 	if len(args) > 0 && args[0] == "help" {

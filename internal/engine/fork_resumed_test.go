@@ -98,7 +98,7 @@ func TestForkThatDiffersResumed(t *testing.T) {
 	b.answerAll(id)
 	source := b.entries(id)
 	r.code = doing("plan", "new", "name?", "mail", "where?", "done")
-	fork := b.fork(id, 1<<60, "")
+	fork := b.fork(id, math.MaxUint64, "")
 	b.answerAll(fork)
 	entries := b.entries(fork)
 	for n := 1; n < len(entries); n++ {
@@ -137,7 +137,7 @@ func TestForkPassesPatches(t *testing.T) {
 		return result + fmt.Sprint(append(patches, generators.Patched(yield, "first"))), err
 	}
 	r.take()
-	fork := b.fork(id, math.MaxInt64, "")
+	fork := b.fork(id, math.MaxUint64, "")
 	_, want := b.answerAll(fork)
 	if ran := r.take(); ran != "" || !strings.Contains(string(want.Result), "[false false false]") {
 		t.Errorf("the fork ran %q and ended with %s", ran, want.Result)

@@ -201,7 +201,7 @@ func TestForkTakesWhatIsRecorded(t *testing.T) {
 			id := b.startRun("release", "")
 			b.answerAll(id)
 			r.take()
-			until := uint64(1 << 60)
+			until := uint64(math.MaxUint64)
 			if tt.until != "" {
 				until = b.seqOf(id, tt.until)
 			}
@@ -232,7 +232,7 @@ func TestForkWithOtherInput(t *testing.T) {
 	id := b.startRun("release", `{"of":"1: "}`)
 	b.answerAll(id)
 	r.take()
-	fork := b.fork(id, 1<<60, `{"of":"2: "}`)
+	fork := b.fork(id, math.MaxUint64, `{"of":"2: "}`)
 	if _, f := b.answerAll(fork); string(f.Result) != `"2: plan1 no luck by hand"` {
 		t.Errorf("finished = %+v", f)
 	}
@@ -250,6 +250,15 @@ func TestForkWithOtherInput(t *testing.T) {
 	if _, err := b.Fork(t.Context(), me, "none", 1, nil, engine.StartRequest{}); !errors.Is(err, engine.ErrRunNotFound) {
 		t.Errorf("no run: %v", err)
 	}
+	var until *engine.UntilError
+	last := b.state(id).LastSeq
+	if _, err := b.Fork(t.Context(), me, id, last+1, nil, engine.StartRequest{}); !errors.As(err, &until) || until.Last != last {
+		t.Errorf("a fork at an entry that there isn't: %v", err)
+	}
+	if _, err := b.Replay(t.Context(), me, id, last+1, engine.StartRequest{}); !errors.As(err, &until) || until.Last != last {
+		t.Errorf("a replay to an entry that there isn't: %v", err)
+	}
+	b.answerAll(b.fork(id, last, ""))
 }
 
 // A run that is parked is forked: the new code goes on from the last point that fits.
@@ -270,7 +279,7 @@ func TestForkOfParkedRun(t *testing.T) {
 	if info := again.state(id); info.State != engine.Parked {
 		t.Fatalf("the run is %s", info.State)
 	}
-	fork := again.fork(id, 1<<60, "")
+	fork := again.fork(id, math.MaxUint64, "")
 	asked, f := again.answerAll(fork)
 	if f.Status != runlog.Completed || strings.Join(asked, " ") != "to" || r.take() != "done" {
 		t.Errorf("asked %v, finished %+v", asked, f)
@@ -320,7 +329,7 @@ func TestForkOfGoroutines(t *testing.T) {
 	_, want := b.answerAll(id)
 	r.take()
 	begin()
-	fork := b.fork(id, 1<<60, "")
+	fork := b.fork(id, math.MaxUint64, "")
 	if _, f := b.answerAll(fork); string(f.Result) != string(want.Result) || r.take() != "" {
 		t.Errorf("finished %s, want %s", f.Result, want.Result)
 	}
@@ -351,7 +360,7 @@ func TestForkOfSleep(t *testing.T) {
 		id := b.startRun("release", "")
 		time.Sleep(12 * time.Hour)
 		r.take()
-		fork := b.fork(id, 1<<60, "")
+		fork := b.fork(id, math.MaxUint64, "")
 		time.Sleep(time.Minute)
 		if info := b.state(fork); info.State != engine.Sleeping || !info.Wakes.Equal(began.Add(16*time.Hour)) {
 			t.Errorf("the fork is %s until %s", info.State, info.Wakes)
@@ -403,7 +412,7 @@ func TestForkWithoutAnAnswerToTake(t *testing.T) {
 				}
 				b.sleepUntilEnd(id)
 				r.take()
-				fork := b.fork(id, 1<<60, "")
+				fork := b.fork(id, math.MaxUint64, "")
 				answer(fork, `{"name":"Eve"}`)
 				if f := b.sleepUntilEnd(fork); string(f.Result) != `"Eve"` {
 					t.Errorf("finished = %+v", f)
@@ -423,11 +432,11 @@ func TestForkRequestsDifferByTheirPoints(t *testing.T) {
 	id := b.startRun("release", "")
 	b.answerAll(id)
 	request := engine.StartRequest{IdempotencyKey: "once", Surface: "test"}
-	first, err := b.Fork(t.Context(), me, id, math.MaxInt64, nil, request)
+	first, err := b.Fork(t.Context(), me, id, math.MaxUint64, nil, request)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if again, err := b.Fork(t.Context(), me, id, math.MaxInt64, nil, request); err != nil || again.ID != first.ID {
+	if again, err := b.Fork(t.Context(), me, id, math.MaxUint64, nil, request); err != nil || again.ID != first.ID {
 		t.Errorf("repeated: %s, %v; want %s", again.ID, err, first.ID)
 	}
 	if _, err := b.Fork(t.Context(), me, id, 1, nil, request); !errors.Is(err, engine.ErrIdempotencyKeyReused) {

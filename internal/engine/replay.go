@@ -4,7 +4,9 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"maps"
+	"math"
 	"time"
 
 	"github.com/photon-beam/beam/generators"
@@ -61,36 +63,42 @@ const ReplaySurface = replay.Surface
 // ErrInputUnknown means that the log doesn't have a run's input.
 var ErrInputUnknown = errors.New("the input of this run is not recorded")
 
+// An UntilError means that a run is to be repeated up to an entry that its log doesn't have.
+type UntilError struct{ Until, Last uint64 }
+
+func (e *UntilError) Error() string {
+	return fmt.Sprintf("there is no entry %d: the run's log ends at entry %d", e.Until, e.Last)
+}
+
 // Replay starts a run of the same photon with the same input as an earlier one, whose
-// questions up to the entry with the ordinal until are answered as they were then; those
-// that were answered with secrets or files, or not at all, and all later ones are asked.
+// questions up to the entry with the ordinal until, or all if that is [math.MaxUint64], are
+// answered as they were then; those that were answered with secrets or files, or not at all,
+// and all later ones are asked.
 // If the run asks something else, that question says so, and it and all later ones are
 // asked. Somebody who agreed to what can't be undone agreed to that run only: a destructive
 // confirmation is asked, unless it was declined. The answers are the caller's, who must be
 // one who may give them, and are in memory only: a run that is resumed by another process
 // asks. Replay sets the photon and the arguments of req.
 //
-// The error is that of [Engine.Start], [ErrRunNotFound], or [ErrInputUnknown].
+// The error is that of [Engine.Start], [ErrRunNotFound], [ErrInputUnknown], or an [*UntilError].
 func (e *Engine) Replay(ctx context.Context, caller generators.Caller, id string, until uint64, req StartRequest) (Info, error) {
 	var err error
 	if req.Photon, req.Args, err = e.Input(ctx, caller, id); err != nil {
 		return Info{}, err
 	}
 	req.source = replay.NewReplay(id, until)
-	if err := e.readSource(ctx, req.source); err != nil {
-		return Info{}, err
-	}
-	return e.Start(ctx, caller, req)
+	return e.startFrom(ctx, caller, until, req)
 }
 
 // Fork starts a run of the same photon as an earlier one, with other arguments unless args is nil.
-// Up to the entry with the ordinal until, as long as it makes the same calls, it takes what the
-// earlier run has recorded: as [Engine.Replay] does the answers, and the outcomes of steps, which
+// Up to the entry with the ordinal until, or the last if that is [math.MaxUint64], as long as it
+// makes the same calls, it takes what the earlier run has recorded: as [Engine.Replay] does the
+// answers, and the outcomes of steps, which
 // don't run again, and the ends of sleeps. It takes nothing after the first call that differs, or
 // for which the earlier run has no answer that may be given again. Another process that resumes
 // the run goes on taking. Fork sets the photon and the arguments of req.
 //
-// The error is that of [Engine.Start], [ErrRunNotFound], or [ErrInputUnknown].
+// The error is that of [Engine.Start], [ErrRunNotFound], [ErrInputUnknown], or an [*UntilError].
 func (e *Engine) Fork(ctx context.Context, caller generators.Caller, id string, until uint64, args json.RawMessage, req StartRequest) (Info, error) {
 	photon, recorded, err := e.Input(ctx, caller, id)
 	if err != nil && (args == nil || !errors.Is(err, ErrInputUnknown)) {
@@ -100,32 +108,43 @@ func (e *Engine) Fork(ctx context.Context, caller generators.Caller, id string, 
 		args = recorded
 	}
 	req.Photon, req.Args, req.source = photon, args, replay.NewFork(runlog.Fork{Of: id, Until: until})
-	if err := e.readSource(ctx, req.source); err != nil {
+	return e.startFrom(ctx, caller, until, req)
+}
+
+// startFrom starts a run with a source, up to an entry of the earlier run.
+func (e *Engine) startFrom(ctx context.Context, caller generators.Caller, until uint64, req StartRequest) (Info, error) {
+	last, err := e.readSource(ctx, req.source)
+	if err == nil && until > last && until != math.MaxUint64 {
+		err = &UntilError{until, last}
+	}
+	if err != nil {
 		return Info{}, err
 	}
 	return e.Start(ctx, caller, req)
 }
 
-// readSource reads the log of the earlier run. The error is [ErrRunNotFound] or the log's.
-func (c *core) readSource(ctx context.Context, s *replay.Source) error {
+// readSource reads the log of the earlier run, and returns its last ordinal. The error is
+// [ErrRunNotFound] or the log's.
+func (c *core) readSource(ctx context.Context, s *replay.Source) (last uint64, err error) {
 	earlier := s.Earlier()
 	for batch, err := range c.log.Read(ctx, earlier.ID, 0) {
 		if err != nil {
-			return err
+			return 0, err
 		}
 		for _, entry := range batch {
 			if entry, err = c.files.Load(earlier.ID, entry); err != nil {
-				return err
+				return 0, err
 			}
 			if err := earlier.Read(entry); err != nil {
-				return unreadableLogError{err}
+				return 0, unreadableLogError{err}
 			}
+			last = entry.Seq
 		}
 	}
 	if !earlier.End() {
-		return ErrRunNotFound
+		return 0, ErrRunNotFound
 	}
-	return nil
+	return last, nil
 }
 
 // resumeSource finds out, for a fork that is resumed, what is left to take. It returns
@@ -152,7 +171,7 @@ func (c *core) resumeSource(ctx context.Context, r *trackedRun) error {
 	if !s.NeedsEarlier() {
 		return nil
 	}
-	err := c.readSource(ctx, s)
+	_, err := c.readSource(ctx, s)
 	switch {
 	case err == nil:
 		r.source = s

@@ -284,7 +284,9 @@ func (s sessionEntries) Claimed(e runlog.Entry, _ runlog.Claimed) error {
 	return s.session.show(e)
 }
 
-func (s sessionEntries) Asked(e runlog.Entry, _ runlog.Asked) error { return s.session.addQuestion(&e) }
+func (s sessionEntries) Asked(e runlog.Entry, _ runlog.Asked) error {
+	return errors.Join(s.session.show(e), s.session.addQuestion(&e))
+}
 
 func (s sessionEntries) Answered(_ runlog.Entry, a runlog.Answered) error {
 	s.session.settle(a.AskSeq, func(v *View, q *Question) { v.showAnswer(q, &a, s.session.Watch) })

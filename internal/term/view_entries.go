@@ -27,7 +27,20 @@ func (v viewEntries) Queued(_ runlog.Entry, q runlog.Queued) error {
 	return nil
 }
 
+func (v viewEntries) Asked(_ runlog.Entry, a runlog.Asked) error     { return v.showDiffers(a.Differs) }
+func (v viewEntries) Stepped(_ runlog.Entry, s runlog.Stepped) error { return v.showDiffers(s.Differs) }
+
+// showDiffers says why the run takes nothing more from an earlier one.
+func (v viewEntries) showDiffers(text string) error {
+	if text != "" {
+		v.view.commitStatus()
+		v.view.line(v.view.mark(generators.Warning) + " " + cleantext.Line(text))
+	}
+	return nil
+}
+
 func (v viewEntries) Sleeping(_ runlog.Entry, s runlog.Sleeping) error {
+	_ = v.showDiffers(s.Differs)
 	v.view.setStatus(generators.Info, s.Describe())
 	return nil
 }
@@ -56,9 +69,7 @@ func (v viewEntries) Finished(_ runlog.Entry, f runlog.Finished) error {
 }
 
 func (viewEntries) Claimed(runlog.Entry, runlog.Claimed) error     { return nil }
-func (viewEntries) Asked(runlog.Entry, runlog.Asked) error         { return nil }
 func (viewEntries) Answered(runlog.Entry, runlog.Answered) error   { return nil }
-func (viewEntries) Stepped(runlog.Entry, runlog.Stepped) error     { return nil }
 func (viewEntries) Withdrawn(runlog.Entry, runlog.Withdrawn) error { return nil }
 func (viewEntries) Woken(runlog.Entry, runlog.Woken) error         { return nil }
 func (viewEntries) Adopted(runlog.Entry, runlog.Adopted) error     { return nil }

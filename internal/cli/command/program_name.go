@@ -4,6 +4,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"runtime/debug"
 	"strings"
 
@@ -68,10 +69,23 @@ func isSameFile(a, b string) bool {
 	return err == nil && os.SameFile(one, other)
 }
 
-// InsertProgramName replaces ${program} in the text of the commands' Help methods,
-// where kong doesn't.
-func InsertProgramName(k *kong.Kong, name string) {
+// InsertNames replaces ${program} and ${photon}, one that the program has, in the text of the
+// commands' Help methods, where kong doesn't. It removes examples of photons that it doesn't have.
+func (p *Program) InsertNames(k *kong.Kong) {
+	photon := "PHOTON"
+	if all := p.Registry.All(); len(all) > 0 {
+		photon = all[0].Name()
+	}
+	names := strings.NewReplacer("${program}", p.Name, "${photon}", photon)
 	for _, command := range append(k.Model.Leaves(false), k.Model.Children...) {
-		command.Detail = strings.ReplaceAll(command.Detail, "${program}", name)
+		command.Detail = names.Replace(examples.ReplaceAllStringFunc(command.Detail, func(example string) string {
+			if _, found := p.Registry.Lookup(examples.FindStringSubmatch(example)[1]); !found {
+				return ""
+			}
+			return example
+		}))
 	}
 }
+
+// examples matches the examples that run a photon.
+var examples = regexp.MustCompile(`(?m)^    \$\{program\} run (\w+) .*\n`)

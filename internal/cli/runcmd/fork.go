@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 
 	"github.com/photon-beam/beam/internal/cli/command"
+	"github.com/photon-beam/beam/internal/engine"
 )
 
 // Fork forks a run.
@@ -54,6 +56,9 @@ func (c *Fork) Run(ctx context.Context, p *command.Program) (err error) {
 	info, err := findRun(ctx, conn, c.RunID)
 	if err != nil {
 		return err
+	}
+	if c.Until != nil && *c.Until > info.LastSeq && *c.Until != math.MaxUint64 {
+		return command.UsageErrorf("--until: %w", &engine.UntilError{Until: *c.Until, Last: info.LastSeq})
 	}
 	prepared, err := c.prepare(ctx, p, conn)
 	if err != nil {

@@ -64,7 +64,7 @@ type Show struct {
 
 // Help returns what --help says besides the flags.
 func (*Show) Help() string {
-	return "The parameters are printed as \"${program} run PHOTON --help\" prints them.\n\n    ${program} show countdown\n    ${program} show countdown --output json"
+	return "The parameters are printed as \"${program} run PHOTON --help\" prints them.\n\n    ${program} show ${photon}\n    ${program} show ${photon} --output json"
 }
 
 // Run shows the photon.

@@ -37,6 +37,7 @@ type Run struct {
 func (*Run) Help() string {
 	return `In a terminal, the run's events are shown and its questions are asked; Esc leaves a question, Ctrl-C stops the run, and a second Ctrl-C leaves at once. Without a terminal, answers come from --answer, --answers or --answers-from.
 
+    ${program} run ${photon} --help
     ${program} run countdown --seconds 3
     ${program} run book_dinner --json '{"date": "2026-12-31", "time": "19:30"}' --answer partySize=2
     ${program} run kitchen_sink --ask confirm --answer confirm=yes --no-input

@@ -130,7 +130,7 @@ func askRows(list []engine.OpenAsk) [][]string {
 		}
 		text := message.LineSaidBy(a.Question, a.Photon)
 		if a.Unanswerable {
-			text = a.ExcludedReason() + " " + text
+			text += " · " + a.ExcludedReason()
 		}
 		for _, note := range a.Notes() {
 			text += " · " + note

@@ -76,7 +76,7 @@ func TestListOfUnanswerableAsk(t *testing.T) {
 		{ID: "a.2", Unanswerable: true, For: "ben", Excluded: true, Asked: runlog.Asked{Question: q}},
 		{ID: "b.2", For: "ada", Asked: runlog.Asked{Question: q}},
 	})
-	if len(rows) != 3 || rows[1][5] != "Nobody can answer this: it is for ben, and nobody who can sign in qualifies. You can stop its run. Deploy?" || rows[2][5] != "Deploy?" {
+	if len(rows) != 3 || rows[1][5] != "Deploy? · Nobody can answer this: it is for ben, and nobody who can sign in qualifies. You can stop its run." || rows[2][5] != "Deploy?" {
 		t.Errorf("the rows are %q", rows)
 	}
 }

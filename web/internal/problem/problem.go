@@ -95,6 +95,7 @@ func Classify(err error) (status int, text string, fields []generators.FieldErro
 	var large *http.MaxBytesError
 	var others *engine.OthersAnswerError
 	var parked *engine.ParkedError
+	var until *engine.UntilError
 	var exceeded *budget.ExceededError
 	var tooMany *signin.TooManyError
 	var refused *callers.RefusedError
@@ -114,6 +115,8 @@ func Classify(err error) (status int, text string, fields []generators.FieldErro
 		return http.StatusForbidden, Sentence(others.Error()), nil
 	case errors.As(err, &parked):
 		return http.StatusConflict, Sentence(parked.Error()), nil
+	case errors.As(err, &until):
+		return http.StatusBadRequest, Sentence(until.Error()), nil
 	case errors.As(err, &tooMany):
 		return http.StatusTooManyRequests, Sentence(tooMany.Error()), nil
 	case errors.As(err, &exceeded):
