@@ -13,12 +13,12 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/photon-beam/beam/internal/programtest"
 	"github.com/photon-beam/beam/internal/runlog"
 	"github.com/photon-beam/beam/internal/runlog/runlogtest"
 	"github.com/photon-beam/beam/internal/smallstate"
 	"github.com/photon-beam/beam/internal/smallstate/smallstatetest"
 	"github.com/photon-beam/beam/internal/store"
+	"github.com/photon-beam/beam/internal/systemtest/programtest"
 )
 
 // What passes with SQLite passes with PostgreSQL.
