@@ -43,7 +43,7 @@ felt := AskOverHTTP|AskOverStdio|AskRoundTrip|AskAndAnswer|AskAnswered|Events|Ru
 # starting are the packages whose tests start programs; unraced are others that crawl, make
 # or compare pages, or read the source. The race detector makes all these slow and sees little
 # of them, so make test doesn't use it there, and make test-long does.
-starting := ./cmd/beam ./internal/datafolder ./internal/crash ./internal/durability ./internal/gateway ./internal/mcp/interop ./internal/store
+starting := ./cmd/beam ./internal/datafolder ./internal/systemtest/crash ./internal/systemtest/durability ./internal/systemtest/gateway ./internal/systemtest/interop ./internal/store
 unraced := . ./docs ./internal/apilist ./internal/houserules ./web/internal/...
 raced = $$(go list ./... | grep -vxF "$$(go list $(starting) $(unraced))")
 
@@ -112,20 +112,20 @@ conformance: fixtures $(suite) ## the official MCP conformance suite, over HTTP 
 
 .PHONY: soak
 soak: fixtures $(suite) ## the conformance suite SOAK=20 times, the program killed KILLS=1000 times, and 200 runs a second for SOAK_MINUTES=30
-	BEAM_KILLS=$(KILLS) go test -count=1 -v -timeout 0 -skip TestSoak ./internal/crash
+	BEAM_KILLS=$(KILLS) go test -count=1 -v -timeout 0 -skip TestSoak ./internal/systemtest/crash
 	for i in $$(seq $(SOAK)); do scripts/with-node node conformance/run.js | tail -n 1; done
-	SOAK_MINUTES=$(SOAK_MINUTES) SOAK_RATE=$(SOAK_RATE) go test -count=1 -timeout 0 -run TestSoak -v ./internal/crash
+	SOAK_MINUTES=$(SOAK_MINUTES) SOAK_RATE=$(SOAK_RATE) go test -count=1 -timeout 0 -run TestSoak -v ./internal/systemtest/crash
 	echo "soak: $(SOAK) runs without a flake"
 
 .PHONY: fixtures
 fixtures: $(bundle)
-	go build -o bin/fixture-serve ./internal/mcp/fixture/serve
-	go build -o bin/fixture-bridge ./internal/mcp/fixture/bridge
-	go build -o bin/fixture-client ./internal/mcp/fixture/client
+	go build -o bin/fixture-serve ./internal/systemtest/fixture/serve
+	go build -o bin/fixture-bridge ./internal/systemtest/fixture/bridge
+	go build -o bin/fixture-client ./internal/systemtest/fixture/client
 
 .PHONY: interop
 interop: $(bundle) $(clients) ## the official TypeScript MCP clients, MCP Inspector, and agent frameworks
-	go build -o bin/photons ./internal/mcp/interop/photons
+	go build -o bin/photons ./internal/systemtest/interop/photons
 	PHOTONS=$(CURDIR)/bin/photons scripts/with-node npm test --prefix interop
 
 .PHONY: e2e
@@ -147,7 +147,7 @@ bench-compare: $(bundle) ## hold the working tree against a commit (BASE=main BE
 
 .PHONY: bench-waiting
 bench-waiting: $(bundle) ## measure 10,000 and 100,000 waiting runs; with BEAM_MILLION=1, a million
-	go test -count=1 -v -timeout 60m ./internal/million
+	go test -count=1 -v -timeout 60m ./internal/systemtest/million
 
 .PHONY: bench-page
 bench-page: build $(npm) $(clients) ## measure the page, and the view in a chat, in a real Chromium, on an idle machine

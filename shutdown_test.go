@@ -15,7 +15,7 @@ import (
 
 	"github.com/photon-beam/beam"
 	"github.com/photon-beam/beam/generators"
-	"github.com/photon-beam/beam/internal/programtest"
+	"github.com/photon-beam/beam/internal/systemtest/programtest"
 )
 
 func TestShutdownEndsEverything(t *testing.T) {

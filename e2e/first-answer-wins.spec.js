@@ -1,5 +1,5 @@
 // A person in the browser and an MCP client are asked the same question: the first
-// answer wins, and the other side learns of it. See internal/mcp/matrix for all cases.
+// answer wins, and the other side learns of it. See internal/systemtest/matrix for all cases.
 import { test, expect } from "./support/fixtures.js";
 import { callTool, transports } from "./support/mcp-clients.js";
 import { dialog, field, pressButton, fillField } from "./support/run-page.js";

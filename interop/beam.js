@@ -6,9 +6,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 
-/** program is the binary of internal/mcp/interop/photons. */
+/** program is the binary of internal/systemtest/interop/photons. */
 export const program = process.env.PHOTONS;
-if (!program) throw new Error("PHOTONS must name the binary of ./internal/mcp/interop/photons; make interop does");
+if (!program) throw new Error("PHOTONS must name the binary of ./internal/systemtest/interop/photons; make interop does");
 
 const signInLine = "Sign in as its operator, once: ";
 

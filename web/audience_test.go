@@ -14,7 +14,7 @@ import (
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/budget"
 	"github.com/photon-beam/beam/internal/engine"
-	"github.com/photon-beam/beam/internal/programtest"
+	"github.com/photon-beam/beam/internal/systemtest/programtest"
 	"github.com/photon-beam/beam/web"
 )
 

@@ -7,7 +7,7 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/photon-beam/beam/internal/programtest"
+	"github.com/photon-beam/beam/internal/systemtest/programtest"
 )
 
 // Beam refuses a damaged folder; check and doctor say what is wrong, repair says what would be

@@ -16,7 +16,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/photon-beam/beam/internal/programtest"
+	"github.com/photon-beam/beam/internal/systemtest/programtest"
 )
 
 // TestFewDescriptors has a thousand clients send requests without an end to a Beam that can

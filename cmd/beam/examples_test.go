@@ -16,7 +16,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/photon-beam/beam/internal/programtest"
+	"github.com/photon-beam/beam/internal/systemtest/programtest"
 )
 
 // exampleRuns are the runs that examples speak of, by what their command lines contain.
@@ -46,7 +46,7 @@ func TestExamplesOfHelp(t *testing.T) {
 	}
 	beam := serveInState(t, dir)
 	old := filepath.Join(dir, "old", "beam")
-	programtest.UnpackArchive(t, filepath.Join(source, "internal/durability/testdata/c2c56c6/stopped.tar.gz"), old)
+	programtest.UnpackArchive(t, filepath.Join(source, "internal/systemtest/durability/testdata/c2c56c6/stopped.tar.gz"), old)
 	if err := os.Chmod(old, 0o700); err != nil {
 		t.Fatal(err)
 	}

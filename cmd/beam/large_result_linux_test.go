@@ -15,7 +15,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/photon-beam/beam/internal/programtest"
+	"github.com/photon-beam/beam/internal/systemtest/programtest"
 )
 
 // maxFollowersMemory is the most memory, in bytes, of a Beam whose run has a result of 60

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/photon-beam/beam/internal/programtest"
+	"github.com/photon-beam/beam/internal/systemtest/programtest"
 )
 
 // readRecipe returns a file of docs/recipes with replacements.

@@ -12,7 +12,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/photon-beam/beam/internal/programtest"
+	"github.com/photon-beam/beam/internal/systemtest/programtest"
 )
 
 // talkCommand implements talk FILE COMMAND ARGS..., which runs an MCP server and writes a

@@ -13,7 +13,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/photon-beam/beam/internal/programtest"
+	"github.com/photon-beam/beam/internal/systemtest/programtest"
 )
 
 // A server is a beam serve process with its operator's browser.

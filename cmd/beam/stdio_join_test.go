@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/photon-beam/beam/internal/programtest"
+	"github.com/photon-beam/beam/internal/systemtest/programtest"
 )
 
 // If beam stdio joins beam serve, the client's runs and questions are there: the

@@ -15,7 +15,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/photon-beam/beam/internal/programtest"
+	"github.com/photon-beam/beam/internal/systemtest/programtest"
 )
 
 // Forms fill in wide and narrow terminals.
@@ -117,7 +117,7 @@ func TestMigrationInATerminal(t *testing.T) {
 	for command, end := range map[string]string{"migrate": "are those of this version", "serve --addr 127.0.0.1:0": "Beam listens"} {
 		dir := t.TempDir()
 		data := filepath.Join(dir, "data")
-		programtest.UnpackArchive(t, "../../internal/durability/testdata/c2c56c6/stopped.tar.gz", data)
+		programtest.UnpackArchive(t, "../../internal/systemtest/durability/testdata/c2c56c6/stopped.tar.gz", data)
 		if err := os.Chmod(data, 0o700); err != nil {
 			t.Fatal(err)
 		}

@@ -19,7 +19,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/photon-beam/beam/internal/programtest"
+	"github.com/photon-beam/beam/internal/systemtest/programtest"
 )
 
 // writeCertificate writes a certificate of this machine with a serial number, and its key.

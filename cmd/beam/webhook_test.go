@@ -15,7 +15,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/photon-beam/beam/internal/programtest"
+	"github.com/photon-beam/beam/internal/systemtest/programtest"
 )
 
 // verifyNotice verifies a notice with the command that the documentation shows.

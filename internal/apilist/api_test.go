@@ -31,7 +31,7 @@ func TestEveryNameIsUsed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	used, err := usedNames(root, authorFiles, ".", "./ask", "./beamtest", "./generators/...", "./examples/...", "./internal/mcp/fixture/...")
+	used, err := usedNames(root, authorFiles, ".", "./ask", "./beamtest", "./generators/...", "./examples/...", "./internal/systemtest/fixture/...")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -17,10 +17,10 @@ import (
 	"testing"
 
 	"github.com/photon-beam/beam/internal/oldlog"
-	"github.com/photon-beam/beam/internal/programtest"
 	"github.com/photon-beam/beam/internal/runlog"
 	"github.com/photon-beam/beam/internal/store"
 	"github.com/photon-beam/beam/internal/store/sqlite"
+	"github.com/photon-beam/beam/internal/systemtest/programtest"
 )
 
 // Variables of a process that is killed at a step of a migration, an undo, or a repair.
@@ -113,7 +113,7 @@ func copyFolder(t *testing.T, from string) string {
 // oldFolder returns a folder of an earlier version.
 func oldFolder(t *testing.T, name string) string {
 	t.Helper()
-	return unpackFolder(t, filepath.Join("../durability/testdata/c2c56c6", name+".tar.gz"))
+	return unpackFolder(t, filepath.Join("../systemtest/durability/testdata/c2c56c6", name+".tar.gz"))
 }
 
 func unpackFolder(t *testing.T, archive string) string {

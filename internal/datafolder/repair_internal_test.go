@@ -14,12 +14,12 @@ import (
 	"testing"
 
 	"github.com/photon-beam/beam/internal/backup"
-	"github.com/photon-beam/beam/internal/programtest"
 	"github.com/photon-beam/beam/internal/runlist"
 	"github.com/photon-beam/beam/internal/runlog"
 	"github.com/photon-beam/beam/internal/runstate"
 	"github.com/photon-beam/beam/internal/store"
 	"github.com/photon-beam/beam/internal/store/sqlite"
+	"github.com/photon-beam/beam/internal/systemtest/programtest"
 )
 
 func repair(t *testing.T, dir string, apply bool) RepairReport {

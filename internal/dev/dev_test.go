@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/photon-beam/beam/internal/programtest"
+	"github.com/photon-beam/beam/internal/systemtest/programtest"
 )
 
 // A program that serves as one of photons does, as far as the loop can tell.

@@ -14,8 +14,8 @@ import (
 	"github.com/photon-beam/beam/generators/shipped"
 	"github.com/photon-beam/beam/internal/askdata"
 	"github.com/photon-beam/beam/internal/engine"
-	"github.com/photon-beam/beam/internal/programtest"
 	"github.com/photon-beam/beam/internal/runlog"
+	"github.com/photon-beam/beam/internal/systemtest/programtest"
 )
 
 // answerByKey has a valid answer for every question of the photons under test.

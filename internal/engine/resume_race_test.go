@@ -13,8 +13,8 @@ import (
 	"time"
 
 	"github.com/photon-beam/beam/internal/engine"
-	"github.com/photon-beam/beam/internal/programtest"
 	"github.com/photon-beam/beam/internal/runlog"
+	"github.com/photon-beam/beam/internal/systemtest/programtest"
 )
 
 // readHookLog is a log that calls a function when it is read from the

@@ -1,6 +1,6 @@
 package mcp
 
-import "github.com/photon-beam/beam/internal/programtest"
+import "github.com/photon-beam/beam/internal/systemtest/programtest"
 
 // CountPending counts the requests in flight and the questions that wait for a client's
 // response, in all sessions.

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/photon-beam/beam/ask"
-	"github.com/photon-beam/beam/internal/programtest"
+	"github.com/photon-beam/beam/internal/systemtest/programtest"
 )
 
 // addSeedMessages adds messages of every kind, some of them malformed.

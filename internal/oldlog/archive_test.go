@@ -26,8 +26,8 @@ var archives = map[string]string{
 	"killed":             "testdata/killed.tar.gz",  // the same, with appends after the mark
 	"large":              "testdata/large.tar.gz",   // several blocks, with deleted messages that have no tombstones
 	"format1":            "testdata/format1.tar.gz",
-	"durability-stopped": "../durability/testdata/c2c56c6/stopped.tar.gz",
-	"durability-killed":  "../durability/testdata/c2c56c6/killed.tar.gz",
+	"durability-stopped": "../systemtest/durability/testdata/c2c56c6/stopped.tar.gz",
+	"durability-killed":  "../systemtest/durability/testdata/c2c56c6/killed.tar.gz",
 }
 
 // A contentsOf is what a log holds: of each run, in the order in which they started, the

@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"github.com/photon-beam/beam/internal/oldlog"
-	"github.com/photon-beam/beam/internal/programtest"
+	"github.com/photon-beam/beam/internal/systemtest/programtest"
 )
 
 const blocks = "jetstream/$G/streams/runs/msgs"

@@ -16,7 +16,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/photon-beam/beam/internal/programtest"
+	"github.com/photon-beam/beam/internal/systemtest/programtest"
 )
 
 const (

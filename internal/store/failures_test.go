@@ -12,10 +12,10 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/photon-beam/beam/internal/programtest"
 	"github.com/photon-beam/beam/internal/runlog"
 	"github.com/photon-beam/beam/internal/store"
 	"github.com/photon-beam/beam/internal/store/sqlite"
+	"github.com/photon-beam/beam/internal/systemtest/programtest"
 )
 
 // A file that isn't readable is said to be that, not damaged.

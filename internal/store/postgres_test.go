@@ -14,12 +14,12 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/photon-beam/beam/internal/programtest"
 	"github.com/photon-beam/beam/internal/runlog"
 	"github.com/photon-beam/beam/internal/runlog/runlogtest"
 	"github.com/photon-beam/beam/internal/smallstate"
 	"github.com/photon-beam/beam/internal/smallstate/smallstatetest"
 	"github.com/photon-beam/beam/internal/store"
+	"github.com/photon-beam/beam/internal/systemtest/programtest"
 
 	_ "github.com/jackc/pgx/v5/stdlib" // the driver "pgx"
 )

@@ -7,7 +7,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"github.com/photon-beam/beam/internal/programtest"
+	"github.com/photon-beam/beam/internal/systemtest/programtest"
 	"github.com/photon-beam/beam/internal/testserver"
 )
 

@@ -13,8 +13,8 @@ import (
 	"github.com/photon-beam/beam/internal/askdata"
 	"github.com/photon-beam/beam/internal/clientsession"
 	"github.com/photon-beam/beam/internal/engine"
-	"github.com/photon-beam/beam/internal/programtest"
 	"github.com/photon-beam/beam/internal/runlog"
+	"github.com/photon-beam/beam/internal/systemtest/programtest"
 	"github.com/photon-beam/beam/internal/testserver"
 	"github.com/photon-beam/beam/internal/upstream/config"
 )

@@ -13,8 +13,8 @@ import (
 
 	"github.com/photon-beam/beam/internal/mcp/catalogue"
 	"github.com/photon-beam/beam/internal/mcp/client"
-	"github.com/photon-beam/beam/internal/programtest"
 	"github.com/photon-beam/beam/internal/registry"
+	"github.com/photon-beam/beam/internal/systemtest/programtest"
 	"github.com/photon-beam/beam/internal/upstream"
 	"github.com/photon-beam/beam/internal/upstream/config"
 	"github.com/photon-beam/beam/internal/upstream/policy"

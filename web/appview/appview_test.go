@@ -14,10 +14,10 @@ import (
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/engine"
 	"github.com/photon-beam/beam/internal/mcp/apps"
-	"github.com/photon-beam/beam/internal/programtest"
 	"github.com/photon-beam/beam/internal/registry"
 	"github.com/photon-beam/beam/internal/runlog"
 	"github.com/photon-beam/beam/internal/runlog/blob"
+	"github.com/photon-beam/beam/internal/systemtest/programtest"
 )
 
 // maxDocument is the size of the document, in bytes: hosts load it for each call.

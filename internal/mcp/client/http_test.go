@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"github.com/photon-beam/beam/internal/mcp/client"
-	"github.com/photon-beam/beam/internal/programtest"
+	"github.com/photon-beam/beam/internal/systemtest/programtest"
 )
 
 // An httpServer is a server whose tools/call a test handles. It counts its sessions.

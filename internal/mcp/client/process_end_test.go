@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/photon-beam/beam/internal/mcp/client"
-	"github.com/photon-beam/beam/internal/programtest"
+	"github.com/photon-beam/beam/internal/systemtest/programtest"
 )
 
 // connectTold connects to a server that tells its process id, which it returns at once. The

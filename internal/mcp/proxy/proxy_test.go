@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"github.com/photon-beam/beam/internal/mcp/proxy"
-	"github.com/photon-beam/beam/internal/programtest"
+	"github.com/photon-beam/beam/internal/systemtest/programtest"
 )
 
 // A scriptedBackend is a server that a test plays itself, message by message.

@@ -14,7 +14,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/photon-beam/beam/internal/programtest"
+	"github.com/photon-beam/beam/internal/systemtest/programtest"
 )
 
 // Variable makes a test program a server: its TestMain calls [ServeChild] if it is set.
