@@ -10,6 +10,7 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
+	"os"
 	"time"
 
 	"github.com/mark3labs/mcp-go/server"
@@ -32,6 +33,7 @@ import (
 	"github.com/photon-beam/beam/internal/oauth"
 	"github.com/photon-beam/beam/internal/programdigest"
 	"github.com/photon-beam/beam/internal/registry"
+	"github.com/photon-beam/beam/internal/replica"
 	"github.com/photon-beam/beam/internal/runs"
 	"github.com/photon-beam/beam/internal/sampling"
 	"github.com/photon-beam/beam/internal/store"
@@ -96,6 +98,7 @@ type App struct {
 	photons   *registry.Registry
 	folder    *datafolder.Folder
 	store     *datafolder.Store // nil until it is open
+	member    *replica.Member   // nil if no other process shares the store
 	keys      identity.Keys
 	engine    *engine.Engine
 	models    *sampling.Service // nil if no models are configured
@@ -184,6 +187,11 @@ func (a *App) closeFiles() (err error) {
 	if a.upstreams != nil {
 		err = a.upstreams.audit.Close()
 	}
+	if a.member != nil {
+		if left := a.member.Leave(); left != nil { // others wait for the lease
+			a.logger.Warn("leaving the processes that share the store", "err", left)
+		}
+	}
 	if a.store != nil {
 		err = errors.Join(err, a.store.Close())
 	}
@@ -238,6 +246,15 @@ func (a *App) startEngine(ctx context.Context, c Config, models *llm.Models) err
 	if !c.Folder.Temporary {
 		options.KeyDir = c.Folder.KeyDir()
 	}
+	if s := a.store.Sharing; s != nil {
+		if a.member, err = replica.Join(ctx, s, a.store.Worker, c.about(), c.Logger); err != nil {
+			return err
+		}
+		options.Replica = struct {
+			*replica.Member
+			*store.Sharing
+		}{a.member, s}
+	}
 	a.engine = engine.New(options)
 	a.metrics.RegisterEngine(a.engine)
 	a.streams = budget.New(budget.Streams, c.Streams.Or(budget.DefaultStreams))
@@ -259,6 +276,12 @@ func (a *App) startEngine(ctx context.Context, c Config, models *llm.Models) err
 		a.models.Resume()
 	}
 	return nil
+}
+
+// about returns what the process says of itself to those that share its store.
+func (c *Config) about() replica.About {
+	host, _ := os.Hostname()
+	return replica.About{Version: Version(), Program: programdigest.Get(), Host: host, PID: os.Getpid(), URL: c.Site.Origin}
 }
 
 // loadModels reads the file of models, if there is one.

@@ -23,6 +23,7 @@ type Folder struct {
 	Temporary bool                  // it is removed when it is closed
 	Socket    *controlsocket.Server // where other processes join; nil for a temporary folder
 
+	database    *database          // has the runs instead of the folder; nil for none
 	sharedKeys  *smallstate.Memory // of the session keys that a temporary folder shares with another; nil for none
 	sharedSeals string             // the file that encrypts these
 }
@@ -106,6 +107,9 @@ func (f *Folder) Close() error {
 
 // KeyStore returns where the folder's session keys are, given its small state.
 func (f *Folder) KeyStore(s smallstate.Store) identity.KeyStore {
+	if f.database != nil {
+		return identity.KeyStore{State: s, SealFile: f.database.keyFile}
+	}
 	if f.sharedKeys != nil {
 		return identity.KeyStore{State: s, SealFile: f.sharedSeals}
 	}

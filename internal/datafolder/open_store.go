@@ -17,24 +17,31 @@ import (
 type Store struct {
 	runlist.Store
 	State smallstate.Store
-	Close func() error
+	// Worker is the id of this process among those that share the store, and Sharing what they tell
+	// each other; nil if none do.
+	Worker  string
+	Sharing *store.Sharing
+	Close   func() error
 }
 
 // OpenStore opens the folder's store: on disk, or in memory for a temporary folder. What an
 // earlier version kept is migrated first.
 func (f *Folder) OpenStore(ctx context.Context, sync store.Sync, logger *slog.Logger) (*Store, error) {
+	if f.database != nil {
+		return f.database.open(ctx, f.Blobs, logger)
+	}
 	if f.Temporary {
 		state := f.sharedKeys
 		if state == nil {
 			state = smallstate.NewMemory()
 		}
-		return &Store{runlist.NewMemory(runlog.NewMemory(), files.Loader(f.Blobs)), state, func() error { return nil }}, nil
+		return &Store{Store: runlist.NewMemory(runlog.NewMemory(), files.Loader(f.Blobs)), State: state, Close: func() error { return nil }}, nil
 	}
 	s, err := f.openStore(ctx, sync, logger)
 	if err != nil {
 		return nil, err
 	}
-	return &Store{s, s.State(), s.Close}, nil
+	return &Store{Store: s, State: s.State(), Close: s.Close}, nil
 }
 
 func (f *lockedFolder) openStore(ctx context.Context, sync store.Sync, logger *slog.Logger) (*store.Store, error) {

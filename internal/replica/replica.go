@@ -57,6 +57,7 @@ type About struct {
 	Program string `json:"program,omitempty"` // the digest of the program
 	Host    string `json:"host,omitempty"`
 	PID     int    `json:"pid,omitempty"`
+	URL     string `json:"url,omitempty"` // of its pages, if it is known
 }
 
 // A Peer is a process that shares the store.
