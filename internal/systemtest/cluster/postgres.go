@@ -29,7 +29,8 @@ type PostgresOptions struct {
 
 // A Postgres is a database: a server and, if asked for, its standby, in a folder of its own.
 // Beam connects as the user beam, who owns the database beam and is no superuser. One
-// goroutine at a time may call the methods, except for those that return addresses and DSNs.
+// goroutine at a time may call the methods, except for Addresses and DSN once all servers were
+// started.
 type Postgres struct {
 	bin, dir  string
 	settings  []string            // of each server
@@ -133,7 +134,7 @@ func (p *Postgres) newServer(name string) (*server, error) {
 }
 
 // Addresses returns where the servers listen: first the one that was the primary first. They
-// never change.
+// stay through failovers; the first AddStandby adds one.
 func (p *Postgres) Addresses() []string { return slices.Clone(p.addresses) }
 
 // PIDs returns the processes of the servers, in the order of Addresses.
