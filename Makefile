@@ -43,7 +43,7 @@ felt := AskOverHTTP|AskOverStdio|AskRoundTrip|AskAndAnswer|AskAnswered|Events|Ru
 # starting are the packages whose tests start programs; unraced are others that crawl, make
 # or compare pages, or read the source. The race detector makes all these slow and sees little
 # of them, so make test doesn't use it there, and make test-long does.
-starting := ./cmd/beam ./internal/datafolder ./internal/systemtest/crash ./internal/systemtest/durability ./internal/systemtest/gateway ./internal/systemtest/interop ./internal/store
+starting := ./cmd/beam ./internal/datafolder ./internal/systemtest/crash ./internal/systemtest/durability ./internal/systemtest/gateway ./internal/systemtest/interop ./internal/store ./internal/systemtest/cluster/...
 unraced := . ./docs ./internal/apilist ./internal/houserules ./web/internal/...
 raced = $$(go list ./... | grep -vxF "$$(go list $(starting) $(unraced))")
 
@@ -54,6 +54,12 @@ help: ## list the targets
 .PHONY: run
 run: build ## build and start Beam (ARGS="--open --memory")
 	@exec bin/beam $(ARGS)
+
+.PHONY: cluster
+cluster: build ## run three replicas of Beam on one PostgreSQL, behind a proxy, until Ctrl-C (ARGS="-replicas 5")
+	scripts/need pg_ctlcluster postgresql
+	go build -o bin/cluster ./internal/systemtest/cluster/run
+	@exec bin/cluster $(ARGS)
 
 .PHONY: build
 build: $(bundle) ## build bin/beam, without a debugger's tables, a quarter of its size
@@ -101,6 +107,7 @@ race: $(bundle) ## Go tests that start no programs, most with the race detector
 .PHONY: programs
 programs: $(bundle) ## Go tests that start programs
 	scripts/need curl curl
+	scripts/need pg_ctlcluster postgresql
 	scripts/need strace strace
 	scripts/need tmux tmux
 	go test -vet=off -short $(starting)

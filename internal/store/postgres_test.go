@@ -1,17 +1,9 @@
 package store_test
 
 import (
-	"bytes"
 	"database/sql"
 	"fmt"
 	"math/rand/v2"
-	"os"
-	"os/exec"
-	"os/user"
-	"path/filepath"
-	"slices"
-	"strconv"
-	"syscall"
 	"testing"
 
 	"github.com/photon-beam/beam/internal/runlog"
@@ -19,6 +11,7 @@ import (
 	"github.com/photon-beam/beam/internal/smallstate"
 	"github.com/photon-beam/beam/internal/smallstate/smallstatetest"
 	"github.com/photon-beam/beam/internal/store"
+	"github.com/photon-beam/beam/internal/systemtest/cluster"
 	"github.com/photon-beam/beam/internal/systemtest/programtest"
 
 	_ "github.com/jackc/pgx/v5/stdlib" // the driver "pgx"
@@ -26,7 +19,7 @@ import (
 
 // What passes with SQLite passes with PostgreSQL.
 func TestPostgres(t *testing.T) {
-	dsn := startPostgres(t)
+	dsn := cluster.NewPostgres(t, cluster.PostgresOptions{}).SocketDSN()
 	n := 0
 	openWith := func(t *testing.T, schema string, lock int64) *store.Store {
 		s, err := store.OpenPostgres(t.Context(), dsn+" search_path="+schema, lock, store.Options{})
@@ -135,71 +128,4 @@ func execPostgres(t *testing.T, dsn, statement string) {
 	if _, err := db.ExecContext(t.Context(), statement); err != nil {
 		t.Fatal(err)
 	}
-}
-
-// startPostgres starts a server that listens on a socket in a folder of its own, and returns
-// how to connect.
-func startPostgres(t *testing.T) (dsn string) {
-	t.Helper()
-	found, _ := filepath.Glob("/usr/lib/postgresql/*/bin")
-	if len(found) == 0 {
-		if os.Getenv("CI") != "" {
-			t.Fatal("PostgreSQL isn't installed")
-		}
-		t.Skip("PostgreSQL isn't installed")
-	}
-	bin, dir := slices.Max(found), t.TempDir()
-	var who *syscall.Credential
-	if os.Getuid() == 0 { // the server refuses to run as root
-		who = credentialOf(t, "nobody")
-		if err := os.Chmod(filepath.Dir(dir), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.Chown(dir, int(who.Uid), int(who.Gid)); err != nil {
-			t.Fatal(err)
-		}
-	}
-	command := func(name string, args ...string) *exec.Cmd {
-		cmd := exec.Command(filepath.Join(bin, name), args...)
-		cmd.Dir, cmd.SysProcAttr = dir, &syscall.SysProcAttr{Credential: who}
-		return cmd
-	}
-	data := filepath.Join(dir, "data")
-	if out, err := command("initdb", "--pgdata="+data, "--auth=trust", "--username=beam", "--encoding=UTF8", "--locale=C", "--no-sync").CombinedOutput(); err != nil {
-		t.Fatalf("initdb: %v\n%s", err, out)
-	}
-	server := command("postgres", "-D", data, "-k", dir, "-c", "listen_addresses=", "-c", "fsync=off")
-	var said bytes.Buffer
-	server.Stdout, server.Stderr = &said, &said
-	if err := server.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		_ = server.Process.Signal(os.Interrupt)
-		_ = server.Wait()
-	})
-	dsn = "host=" + dir + " user=beam dbname=postgres"
-	db, err := sql.Open("pgx", dsn)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer db.Close()
-	if !programtest.Poll(func() bool { return db.PingContext(t.Context()) == nil }) {
-		t.Fatalf("the server doesn't answer: %s", said.String())
-	}
-	return dsn
-}
-
-func credentialOf(t *testing.T, name string) *syscall.Credential {
-	t.Helper()
-	u, err := user.Lookup(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	uid, uidErr := strconv.ParseUint(u.Uid, 10, 32)
-	gid, gidErr := strconv.ParseUint(u.Gid, 10, 32)
-	if uidErr != nil || gidErr != nil {
-		t.Fatal(uidErr, gidErr)
-	}
-	return &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}
 }

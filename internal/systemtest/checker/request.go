@@ -45,6 +45,9 @@ func (c *Checker) open(ctx context.Context, q request) (response *http.Response,
 		switch {
 		case err != nil:
 			uncertain = true
+		case response.StatusCode == http.StatusBadGateway: // a proxy has lost the program
+			response.Body.Close()
+			uncertain = true
 		case response.StatusCode == http.StatusServiceUnavailable || response.StatusCode == http.StatusTooManyRequests:
 			response.Body.Close()
 		default:
