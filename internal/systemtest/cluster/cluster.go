@@ -5,6 +5,7 @@ package cluster
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
@@ -60,6 +61,11 @@ func (c *Cluster) start(ctx context.Context, o Options) (err error) {
 	if c.dir, err = os.MkdirTemp("", "beam-cluster-"); err != nil {
 		return err
 	}
+	key := make([]byte, 32)
+	_, _ = rand.Read(key) // it doesn't fail
+	if err := os.WriteFile(c.keyFile(), key, 0o600); err != nil {
+		return err
+	}
 	if c.Postgres, err = StartPostgres(ctx, o.Postgres); err != nil {
 		return err
 	}
@@ -82,6 +88,8 @@ func (c *Cluster) start(ctx context.Context, o Options) (err error) {
 	return nil
 }
 
+func (c *Cluster) keyFile() string { return filepath.Join(c.dir, "secrets-key") }
+
 // addReplica starts one more replica.
 func (c *Cluster) addReplica(ctx context.Context, o Options) error {
 	var links []*Link
@@ -95,7 +103,7 @@ func (c *Cluster) addReplica(ctx context.Context, o Options) error {
 	}
 	c.Links = append(c.Links, links)
 	data := filepath.Join(c.dir, fmt.Sprint("replica", len(c.Replicas)+1))
-	args := append([]string{"serve", "--store", DSN(through...), "--data", data, "--url", c.URL, "--trusted-proxy", "127.0.0.1"}, o.Args...)
+	args := append([]string{"serve", "--store", DSN(through...), "--secrets-key-file", c.keyFile(), "--data", data, "--url", c.URL, "--trusted-proxy", "127.0.0.1"}, o.Args...)
 	r, err := NewReplica(o.Program, args...)
 	if err != nil {
 		return err

@@ -7,8 +7,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/photon-beam/beam/internal/systemtest/programtest"
 	"github.com/photon-beam/beam/internal/systemtest/cluster"
+	"github.com/photon-beam/beam/internal/systemtest/programtest"
 )
 
 // A link cuts, delays and resets connections with a database.
@@ -20,7 +20,7 @@ func TestLink(t *testing.T) {
 	}
 	defer l.Close()
 	dsn := cluster.DSN(l.Addr())
-	exec(t, dsn, "CREATE TABLE written (n int)")
+	execute(t, dsn, "CREATE TABLE written (n int)")
 
 	c := connect(t, dsn)
 	l.Cut()

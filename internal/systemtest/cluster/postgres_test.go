@@ -13,9 +13,9 @@ import (
 // What was acknowledged is there after each of several failovers, with the same DSN.
 func TestFailover(t *testing.T) {
 	p := cluster.NewPostgres(t, cluster.PostgresOptions{Standby: true})
-	exec(t, p.DSN(), "CREATE TABLE written (n int)")
+	execute(t, p.DSN(), "CREATE TABLE written (n int)")
 	for n := range 3 {
-		exec(t, p.DSN(), fmt.Sprint("INSERT INTO written VALUES (", n, ")"))
+		execute(t, p.DSN(), fmt.Sprint("INSERT INTO written VALUES (", n, ")"))
 		old := p.PIDs()
 		if err := p.KillPrimary(); err != nil {
 			t.Fatal(err)
@@ -26,7 +26,7 @@ func TestFailover(t *testing.T) {
 		if got := count(t, p.DSN(), "SELECT count(*) FROM written"); got != n+1 {
 			t.Fatalf("after failover %d: %d rows", n, got)
 		}
-		exec(t, p.DSN(), "CREATE TABLE IF NOT EXISTS alone (n int)") // waits for no standby
+		execute(t, p.DSN(), "CREATE TABLE IF NOT EXISTS alone (n int)") // waits for no standby
 		if n == 2 {
 			break
 		}
@@ -45,9 +45,9 @@ func TestFailover(t *testing.T) {
 // A database is killed or restarted, ends connections, and limits them.
 func TestPostgres(t *testing.T) {
 	p := cluster.NewPostgres(t, cluster.PostgresOptions{Fsync: true, MaxConnections: 20})
-	exec(t, p.SocketDSN(), "CREATE TABLE written (n int)")
+	execute(t, p.SocketDSN(), "CREATE TABLE written (n int)")
 	for _, kill := range []bool{false, true} {
-		exec(t, p.DSN(), "INSERT INTO written VALUES (1)")
+		execute(t, p.DSN(), "INSERT INTO written VALUES (1)")
 		if kill {
 			if err := p.KillPrimary(); err != nil {
 				t.Fatal(err)
@@ -100,7 +100,7 @@ func connect(t *testing.T, dsn string) *pgx.Conn {
 	return c
 }
 
-func exec(t *testing.T, dsn, statement string) {
+func execute(t *testing.T, dsn, statement string) {
 	t.Helper()
 	c := connect(t, dsn)
 	defer c.Close(t.Context())

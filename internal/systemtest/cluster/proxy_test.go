@@ -11,8 +11,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/photon-beam/beam/internal/systemtest/programtest"
 	"github.com/photon-beam/beam/internal/systemtest/cluster"
+	"github.com/photon-beam/beam/internal/systemtest/programtest"
 )
 
 // Requests go to all replicas that can be reached, with their bodies, hosts and addresses.
