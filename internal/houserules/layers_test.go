@@ -178,7 +178,7 @@ var testPackages = []string{
 	"beamtest", "internal/apilist", "internal/crash/...", "internal/durability/...", "internal/gateway", "internal/houserules",
 	"internal/llm/llmtest", "internal/mcp/client/clienttest", "internal/mcp/fixture/...", "internal/mcp/interop/...", "internal/mcp/matrix",
 	"internal/mcp/passthrough", "internal/mcp/peers", "internal/million", "internal/oauth/oauthtest", "internal/programtest", "internal/release/...",
-	"internal/runlist/runlisttest", "internal/runlog/runlogtest", "internal/smallstate/smallstatetest", "internal/systemtest/...",
+	"internal/runlist/runlisttest", "internal/runlog/blob/blobtest", "internal/runlog/runlogtest", "internal/smallstate/smallstatetest", "internal/systemtest/...",
 }
 
 // An exception is an import against the table, and why it is still there. One that is gone must

@@ -1,0 +1,2 @@
+-- A placeholder, to be replaced.
+SELECT 1;
