@@ -14,11 +14,6 @@ import (
 	"github.com/photon-beam/beam/internal/runlog/blob"
 )
 
-// Blobs returns the files of runs in the database, for stores of blobs in several processes. It
-// uses the connections of readers, not the writer's, so that appends don't wait; SQLite's can't
-// write.
-func (s *Store) Blobs() blob.Shared { return newBlobs(s.reader, s.readers) }
-
 // maxPuts is how many files are stored at once. Each needs a connection.
 const maxPuts = 2
 
