@@ -27,14 +27,14 @@ func checkLog(t *testing.T, dir string, results map[string]string) {
 		switch {
 		case r == nil:
 			t.Errorf("run %s has no log", id)
-		case r.Finished == nil:
+		case r.End == nil:
 			t.Errorf("run %s has not finished, but a client received %s", id, received)
-		case r.Finished.Status != runlog.Completed:
-			t.Errorf("run %s ended as %s: %s", id, r.Finished.Status, r.Finished.Error)
+		case r.End.Status != runlog.Completed:
+			t.Errorf("run %s ended as %s: %s", id, r.End.Status, r.End.Error)
 		default:
-			for _, want := range []string{`"Ada"`, `"ada@example.org"`, `"admin"`, r.Stepped["reserve"]} {
-				if want == "" || !bytes.Contains(r.Finished.Result, []byte(want)) || !strings.Contains(received, want) {
-					t.Errorf("run %s: %q is missing in its result %s or in the received one: %s", id, want, r.Finished.Result, received)
+			for _, want := range []string{`"Ada"`, `"ada@example.org"`, `"admin"`, r.Steps["reserve"]} {
+				if want == "" || !bytes.Contains(r.End.Result, []byte(want)) || !strings.Contains(received, want) {
+					t.Errorf("run %s: %q is missing in its result %s or in the received one: %s", id, want, r.End.Result, received)
 				}
 			}
 		}

@@ -3,7 +3,6 @@ package logcheck
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 
@@ -20,7 +19,7 @@ func Check(ctx context.Context, l runlog.Log, errorf func(format string, args ..
 		}
 		r := runs[a.Run]
 		if r == nil {
-			r = &Run{asked: map[uint64]bool{}, Stepped: map[string]string{}}
+			r = &Run{Rest: func(runlog.Entry) error { return nil }, asked: map[uint64]bool{}, Steps: map[string]string{}}
 			runs[a.Run] = r
 		}
 		for _, e := range a.Entries {
@@ -34,9 +33,10 @@ func Check(ctx context.Context, l runlog.Log, errorf func(format string, args ..
 
 // A Run is what the entries of a run say.
 type Run struct {
-	Stepped  map[string]string // the values of steps, by their keys
-	Finished *runlog.Finished  // nil if it hasn't ended
+	Steps map[string]string // the values of steps, by their keys
+	End   *runlog.Finished  // nil if it hasn't ended
 
+	runlog.Rest
 	last  uint64
 	epoch int
 	asked map[uint64]bool // false once it is settled
@@ -47,42 +47,52 @@ func (r *Run) addEntry(e runlog.Entry) error {
 		return fmt.Errorf("it follows entry %d", r.last)
 	}
 	r.last = e.Seq
-	if r.Finished != nil {
+	if r.End != nil {
 		return errors.New("it follows the finish")
 	}
-	switch e.Kind {
-	case runlog.KindClaimed:
-		c, err := runlog.Decode[runlog.Claimed](e)
-		if err != nil || c.Epoch <= r.epoch {
-			return fmt.Errorf("epoch %d follows epoch %d; %w", c.Epoch, r.epoch, err)
-		}
-		r.epoch = c.Epoch
-	case runlog.KindAsked:
-		r.asked[e.Seq] = true
-	case runlog.KindAnswered, runlog.KindWithdrawn:
-		var s struct{ Ask uint64 }
-		if err := json.Unmarshal(e.Data, &s); err != nil {
-			return err
-		}
-		if !r.asked[s.Ask] {
-			return fmt.Errorf("question %d is settled twice, or was not asked", s.Ask)
-		}
-		r.asked[s.Ask] = false
-	case runlog.KindStepped:
-		s, err := runlog.Decode[runlog.Stepped](e)
-		if err != nil {
-			return err
-		}
-		if _, again := r.Stepped[s.Key]; again {
-			return fmt.Errorf("step %s is recorded twice", s.Key)
-		}
-		r.Stepped[s.Key] = string(s.Value)
-	case runlog.KindFinished:
-		f, err := runlog.Decode[runlog.Finished](e)
-		if err != nil {
-			return err
-		}
-		r.Finished = &f
+	return e.Visit(r)
+}
+
+// Claimed checks that a claim is a later one.
+func (r *Run) Claimed(_ runlog.Entry, c runlog.Claimed) error {
+	if c.Epoch <= r.epoch {
+		return fmt.Errorf("epoch %d follows epoch %d", c.Epoch, r.epoch)
 	}
+	r.epoch = c.Epoch
+	return nil
+}
+
+// Asked notes a question.
+func (r *Run) Asked(e runlog.Entry, _ runlog.Asked) error {
+	r.asked[e.Seq] = true
+	return nil
+}
+
+// Answered checks that the question is open.
+func (r *Run) Answered(_ runlog.Entry, a runlog.Answered) error { return r.settle(a.AskSeq) }
+
+// Withdrawn checks that the question is open.
+func (r *Run) Withdrawn(_ runlog.Entry, w runlog.Withdrawn) error { return r.settle(w.AskSeq) }
+
+func (r *Run) settle(ask uint64) error {
+	if !r.asked[ask] {
+		return fmt.Errorf("question %d is settled twice, or was not asked", ask)
+	}
+	r.asked[ask] = false
+	return nil
+}
+
+// Stepped checks that a step is recorded once.
+func (r *Run) Stepped(_ runlog.Entry, s runlog.Stepped) error {
+	if _, again := r.Steps[s.Key]; again {
+		return fmt.Errorf("step %s is recorded twice", s.Key)
+	}
+	r.Steps[s.Key] = string(s.Value)
+	return nil
+}
+
+// Finished notes the end.
+func (r *Run) Finished(_ runlog.Entry, f runlog.Finished) error {
+	r.End = &f
 	return nil
 }
