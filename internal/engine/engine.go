@@ -143,7 +143,7 @@ func (x resumer) recoverUnchecked() {
 }
 
 func (x resumer) recoverOrLog(id string) {
-	if err := x.recoverRun(id); err != nil {
+	if err := x.recoverRun(id); err != nil && !errors.Is(err, ErrRunNotFound) {
 		x.logUnreadableRun(id, err)
 	}
 }
