@@ -21,7 +21,7 @@ import (
 const token = "a token of the tests, at least 16 bytes"
 
 // startCluster starts replicas of the program that is upgraded in other tests.
-func startCluster(t *testing.T, o cluster.Options) *cluster.Cluster {
+func startCluster(t testing.TB, o cluster.Options) *cluster.Cluster {
 	t.Helper()
 	bin := filepath.Join(t.TempDir(), "program")
 	if out, err := exec.Command("go", "build", "-o", bin, "github.com/photon-beam/beam/internal/systemtest/upgrade/program").CombinedOutput(); err != nil {
@@ -45,7 +45,7 @@ func startCluster(t *testing.T, o cluster.Options) *cluster.Cluster {
 
 // A browser sends requests to one address.
 type client struct {
-	t  *testing.T
+	t  testing.TB
 	at string
 }
 
