@@ -137,3 +137,19 @@ func TestRunMovesBetweenReplicas(t *testing.T) {
 		t.Errorf("the steps ran %d times: %s", lines, raw)
 	}
 }
+
+// A replica that is terminated hands its runs over at once.
+func TestTerminatedReplicaHandsOver(t *testing.T) {
+	c := startCluster(t, cluster.Options{})
+	a, b := client{t, c.Replicas[0].Address()}, client{t, c.Replicas[1].Address()}
+	id := a.start("deploy")
+	asked := a.await(id, "it waits", asks("approve"))
+	began := time.Now()
+	if err := c.Replicas[0].Terminate(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	ended := time.Since(began)
+	b.answer(asked)
+	b.await(id, "on another replica", asks("announce"))
+	t.Logf("the replica ended after %v, and the run went on after %v", ended, time.Since(began))
+}
