@@ -3,6 +3,7 @@ package policy
 import (
 	"bytes"
 	"context"
+	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -36,6 +37,8 @@ type Pins struct {
 	kept int // bytes of their definitions
 	// unstored has what is stored of those that are yet to be stored.
 	unstored map[string][]byte
+	// changes has a value for each upstream, which changes with what somebody has decided.
+	changes smallstate.Bucket
 }
 
 // A pin is what was accepted of a tool.
@@ -82,8 +85,23 @@ func PinsBucket(upstream string) string { return "pins/" + upstream }
 
 // OpenPins reads the pins of an upstream.
 func OpenPins(s smallstate.Store, upstream string) (*Pins, error) {
-	p := &Pins{upstream: upstream, stored: smallstate.Bucket{Store: s, Name: PinsBucket(upstream)}}
+	p := &Pins{upstream: upstream, stored: smallstate.Bucket{Store: s, Name: PinsBucket(upstream)}, changes: changesOf(s)}
 	return p, p.load()
+}
+
+// changesOf returns the bucket that says of which upstreams the pins have changed.
+func changesOf(s smallstate.Store) smallstate.Bucket {
+	return smallstate.Bucket{Store: s, Name: "pins-changed"}
+}
+
+// Versions returns a text for each upstream of which something was accepted, which changes with that.
+func Versions(ctx context.Context, s smallstate.Store) (map[string]string, error) {
+	values, err := changesOf(s).Values(ctx)
+	versions := make(map[string]string, len(values))
+	for _, v := range values {
+		versions[v.Key] = string(v.Value)
+	}
+	return versions, err
 }
 
 // load reads the pins. Callers hold mu.
@@ -133,6 +151,19 @@ func OldPins(file []byte) (values []smallstate.Value, err error) {
 func (p *Pins) review(tools []*ToolStatus) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	for try := 0; ; try++ {
+		p.decide(tools)
+		if err := p.store(); !errors.Is(err, errPinsChanged) || try == maxTries {
+			return err
+		}
+	}
+}
+
+// maxTries is how often something is tried again because another process has changed the pins.
+const maxTries = 5
+
+// decide is review without storing the pins. Callers hold mu.
+func (p *Pins) decide(tools []*ToolStatus) {
 	now := time.Now().UTC().Round(0)
 	if !p.known {
 		p.unstored[seenKey] = nil
@@ -142,6 +173,7 @@ func (p *Pins) review(tools []*ToolStatus) error {
 		definition, digest := digestTool(t.Raw)
 		name := catalogue.JoinName(p.upstream, t.Name)
 		known, ok := p.pins[name]
+		t.Reason, t.Added, t.Change = "", time.Time{}, nil
 		switch {
 		case taken[name]:
 			t.Decision = Offered // the catalogue refuses the second tool of a name
@@ -176,7 +208,6 @@ func (p *Pins) review(tools []*ToolStatus) error {
 		}
 	}
 	p.known = true
-	return p.store()
 }
 
 // set replaces a pin, which store then stores. Callers hold mu.
@@ -219,12 +250,21 @@ func (p *Pins) accept(name string, raw json.RawMessage) error {
 	name = catalogue.JoinName(p.upstream, name)
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	for try := 0; ; try++ {
+		if err := p.acceptDefinition(name, definition, digest); !errors.Is(err, errPinsChanged) || try == maxTries {
+			return err
+		}
+	}
+}
+
+// acceptDefinition is accept, once. Callers hold mu.
+func (p *Pins) acceptDefinition(name string, definition json.RawMessage, digest string) error {
 	old := p.pins[name]
 	p.kept -= len(old.Definition)
 	accepted := p.newPin(digest, definition, time.Now().UTC().Round(0))
 	accepted.Added, accepted.Since = old.Added, old.Since
 	p.set(name, accepted)
-	err := p.store()
+	err := p.publish()
 	if _, unstored := p.unstored[name]; unstored { // the change stays held back
 		p.kept += len(old.Definition) - len(accepted.Definition)
 		if p.pins[name] = old; old.raw == nil {
@@ -248,7 +288,7 @@ func (p *Pins) forgetAbsent(listed map[string]*ToolStatus) (bool, error) {
 		p.incomplete, p.unstored[seenKey] = false, seenIncomplete
 	}
 	if len(p.pins) < maxPins {
-		return false, p.store()
+		return false, p.publish()
 	}
 	for name, known := range p.pins {
 		if !names[name] {
@@ -257,7 +297,7 @@ func (p *Pins) forgetAbsent(listed map[string]*ToolStatus) (bool, error) {
 			delete(p.pins, name)
 		}
 	}
-	return true, p.store()
+	return true, p.publish()
 }
 
 // store stores what has changed, that the upstream was seen at last. What it can't store, the next
@@ -282,13 +322,31 @@ func (p *Pins) store() error {
 		case err != nil:
 			return err
 		case !applied:
-			return errors.Join(errors.New("another process has changed what is accepted"), p.reload())
+			return errors.Join(errPinsChanged, p.reload())
 		}
 		for _, c := range chunk {
 			delete(p.unstored, c.Key)
 		}
 	}
 	return nil
+}
+
+// publish stores what somebody has decided, so that other processes see it. Callers hold mu.
+func (p *Pins) publish() error {
+	if err := p.store(); err != nil {
+		return err
+	}
+	return p.changes.Update(context.Background(), p.upstream, func([]byte) ([]byte, error) { return []byte(rand.Text()), nil })
+}
+
+var errPinsChanged = errors.New("another process has changed what is accepted")
+
+// Reload reads again what is accepted, which another process has changed; the caller then reviews
+// the tools again.
+func (p *Policy) Reload() error {
+	p.pins.mu.Lock()
+	defer p.pins.mu.Unlock()
+	return p.pins.reload()
 }
 
 // reload reads the pins, and keeps those that aren't stored yet. Callers hold mu.
