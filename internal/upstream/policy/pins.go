@@ -3,7 +3,6 @@ package policy
 import (
 	"bytes"
 	"context"
-	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -87,21 +86,6 @@ func PinsBucket(upstream string) string { return "pins/" + upstream }
 func OpenPins(s smallstate.Store, upstream string) (*Pins, error) {
 	p := &Pins{upstream: upstream, stored: smallstate.Bucket{Store: s, Name: PinsBucket(upstream)}, changes: changesOf(s)}
 	return p, p.load()
-}
-
-// changesOf returns the bucket that says of which upstreams the pins have changed.
-func changesOf(s smallstate.Store) smallstate.Bucket {
-	return smallstate.Bucket{Store: s, Name: "pins-changed"}
-}
-
-// Versions returns a text for each upstream of which something was accepted, which changes with that.
-func Versions(ctx context.Context, s smallstate.Store) (map[string]string, error) {
-	values, err := changesOf(s).Values(ctx)
-	versions := make(map[string]string, len(values))
-	for _, v := range values {
-		versions[v.Key] = string(v.Value)
-	}
-	return versions, err
 }
 
 // load reads the pins. Callers hold mu.
@@ -331,23 +315,7 @@ func (p *Pins) store() error {
 	return nil
 }
 
-// publish stores what somebody has decided, so that other processes see it. Callers hold mu.
-func (p *Pins) publish() error {
-	if err := p.store(); err != nil {
-		return err
-	}
-	return p.changes.Update(context.Background(), p.upstream, func([]byte) ([]byte, error) { return []byte(rand.Text()), nil })
-}
-
 var errPinsChanged = errors.New("another process has changed what is accepted")
-
-// Reload reads again what is accepted, which another process has changed; the caller then reviews
-// the tools again.
-func (p *Policy) Reload() error {
-	p.pins.mu.Lock()
-	defer p.pins.mu.Unlock()
-	return p.pins.reload()
-}
 
 // reload reads the pins, and keeps those that aren't stored yet. Callers hold mu.
 func (p *Pins) reload() error {
