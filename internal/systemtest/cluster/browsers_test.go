@@ -256,7 +256,7 @@ func TestBrowserAtSeveralReplicas(t *testing.T) {
 	t.Cleanup(webhook.Close)
 	upstream, change := newUpstream(t)
 	t.Setenv("BEAM_NOTIFY_SECRET", "a secret of the tests, long enough")
-	c := startCluster(t, beam, cluster.Options{Replicas: 2, Args: []string{
+	c := startCluster(t, cluster.Options{Program: beam, Replicas: 2, Args: []string{
 		"--oidc-issuer", provider.URL, "--oidc-client-id", "beam", "--oidc-roles-claim", "groups", "--notify-webhook", webhook.URL,
 		"--models", write("models.json", fmt.Sprintf(`{"models":[{"name":"m","endpoint":%q}]}`, model.URL+"/v1")),
 		"--mcp-config", write("mcp.json", fmt.Sprintf(`{"mcpServers":{"notes":{"url":%q}}}`, upstream)),

@@ -2,6 +2,7 @@ package cluster_test
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -35,10 +36,11 @@ func build(t *testing.T, program string) (file string) {
 	return file
 }
 
-// startCluster starts replicas of a program.
-func startCluster(t *testing.T, program string, o cluster.Options) *cluster.Cluster {
+// startCluster starts replicas of a program, which o names by its package; by default, of the one
+// that is upgraded.
+func startCluster(t *testing.T, o cluster.Options) *cluster.Cluster {
 	t.Helper()
-	o.Program, o.Token, o.Output = build(t, program), token, t.Output()
+	o.Program, o.Token, o.Output = build(t, cmp.Or(o.Program, upgraded)), token, t.Output()
 	c, err := cluster.Start(t.Context(), o)
 	if cluster.IsNotInstalled(err) {
 		t.Skip(err)
@@ -125,7 +127,7 @@ func asks(key string) func(info) bool {
 func TestRunMovesBetweenReplicas(t *testing.T) {
 	ledger := filepath.Join(t.TempDir(), "ledger")
 	t.Setenv("BEAM_TEST_LEDGER", ledger)
-	c := startCluster(t, upgraded, cluster.Options{})
+	c := startCluster(t, cluster.Options{})
 	var at []client
 	for _, r := range c.Replicas {
 		at = append(at, client{t, r.Address()})
