@@ -2,6 +2,7 @@ package cluster_test
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -20,14 +21,26 @@ import (
 
 const token = "a token of the tests, at least 16 bytes"
 
-// startCluster starts replicas of the program that is upgraded in other tests.
-func startCluster(t testing.TB, o cluster.Options) *cluster.Cluster {
+// The packages of programs: the one that is upgraded in other tests, and Beam.
+const (
+	upgraded = "github.com/photon-beam/beam/internal/systemtest/upgrade/program"
+	beam     = "github.com/photon-beam/beam/cmd/beam"
+)
+
+func build(t testing.TB, program string) (file string) {
 	t.Helper()
-	bin := filepath.Join(t.TempDir(), "program")
-	if out, err := exec.Command("go", "build", "-o", bin, "github.com/photon-beam/beam/internal/systemtest/upgrade/program").CombinedOutput(); err != nil {
+	file = filepath.Join(t.TempDir(), "program")
+	if out, err := exec.Command("go", "build", "-o", file, program).CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
-	o.Program, o.Token, o.Output = bin, token, t.Output()
+	return file
+}
+
+// startCluster starts replicas of a program, which o names by its package; by default, of the one
+// that is upgraded.
+func startCluster(t testing.TB, o cluster.Options) *cluster.Cluster {
+	t.Helper()
+	o.Program, o.Token, o.Output = build(t, cmp.Or(o.Program, upgraded)), token, t.Output()
 	c, err := cluster.Start(t.Context(), o)
 	if cluster.IsNotInstalled(err) {
 		t.Skip(err)
