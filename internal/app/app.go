@@ -10,7 +10,6 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
-	"os"
 	"time"
 
 	"github.com/mark3labs/mcp-go/server"
@@ -290,12 +289,6 @@ func (a *App) sharedState() smallstate.Store {
 		return nil
 	}
 	return a.store.State
-}
-
-// about returns what the process says of itself to those that share its store.
-func (c *Config) about() replica.About {
-	host, _ := os.Hostname()
-	return replica.About{Version: Version(), Program: programdigest.Get(), Host: host, PID: os.Getpid(), URL: c.Site.Origin}
 }
 
 // loadModels reads the file of models, if there is one.
