@@ -27,7 +27,7 @@ func TestListedRunIsDeleted(t *testing.T) {
 		if err := e.Delete(me, info.ID); err != nil {
 			t.Fatal(err)
 		}
-		if _, open := e.listAsk(a, me); open || logged.Len() > 0 {
+		if _, open, err := e.listAsk(a, me); open || err != nil || logged.Len() > 0 {
 			t.Errorf("the question of a run that was deleted is listed: %v; the log has %q", open, &logged)
 		}
 	}
