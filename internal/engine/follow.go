@@ -37,8 +37,10 @@ func (x reader) readEntries(r *trackedRun, batches iter.Seq2[[]runlog.Entry, err
 			if !panics {
 				batch = hidePanic(batch)
 			}
-			if batch = r.skipSuperseded(batch); len(batch) == 0 && err == nil {
-				continue
+			if err == nil {
+				if batch, err = r.skipSuperseded(batch); len(batch) == 0 && err == nil {
+					continue
+				}
 			}
 			if !yield(batch, err) {
 				return
@@ -52,16 +54,21 @@ func (x reader) readEntries(r *trackedRun, batches iter.Seq2[[]runlog.Entry, err
 // told next that the step begins again.
 //
 // It waits until the lists reflect what is in the log: code that appends holds mu until they do.
-// So a client that has seen a run end in its stream doesn't find it unfinished in a list. It
-// takes mu.
-func (r *trackedRun) skipSuperseded(batch []runlog.Entry) []runlog.Entry {
+// So a client that has seen a run end in its stream doesn't find it unfinished in a list. What
+// another process has appended is applied here first. The error is that of reading it. It takes mu.
+func (r *trackedRun) skipSuperseded(batch []runlog.Entry) ([]runlog.Entry, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	if n := len(batch); n > 0 && r.core.share != nil {
+		if err := r.catchUp(batch[n-1].Seq, true); err != nil {
+			return nil, err
+		}
+	}
 	isSuperseded := func(e runlog.Entry) bool { return e.Step != "" && e.Seq < r.Repeated[e.Step] }
 	if len(r.Repeated) == 0 || !slices.ContainsFunc(batch, isSuperseded) {
-		return batch
+		return batch, nil
 	}
-	return slices.DeleteFunc(slices.Clone(batch), isSuperseded)
+	return slices.DeleteFunc(slices.Clone(batch), isSuperseded), nil
 }
 
 // Read yields a run's existing entries after an ordinal. The error is
