@@ -10,7 +10,6 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
-	"os"
 	"time"
 
 	"github.com/mark3labs/mcp-go/server"
@@ -246,18 +245,12 @@ func (a *App) startEngine(ctx context.Context, c Config, models *llm.Models) err
 	if !c.Folder.Temporary {
 		options.KeyDir = c.Folder.KeyDir()
 	}
-	if s := a.store.Sharing; s != nil {
-		if a.member, err = replica.Join(ctx, s, a.store.Worker, c.about(), c.Logger); err != nil {
-			return err
-		}
-		options.Keys = a.store.Keys
-		options.Replica = struct {
-			*replica.Member
-			*store.Sharing
-		}{a.member, s}
+	if err := a.join(ctx, c, &options); err != nil {
+		return err
 	}
 	a.engine = engine.New(options)
 	a.metrics.RegisterEngine(a.engine)
+	a.metrics.RegisterStore(a.isStoreUp)
 	a.streams = budget.New(budget.Streams, c.Streams.Or(budget.DefaultStreams))
 	a.metrics.RegisterBudgets(append(a.engine.Budgets(), a.streams)...)
 	if models != nil {
@@ -277,12 +270,6 @@ func (a *App) startEngine(ctx context.Context, c Config, models *llm.Models) err
 		a.models.Resume()
 	}
 	return nil
-}
-
-// about returns what the process says of itself to those that share its store.
-func (c *Config) about() replica.About {
-	host, _ := os.Hostname()
-	return replica.About{Version: Version(), Program: programdigest.Get(), Host: host, PID: os.Getpid(), URL: c.Site.Origin}
 }
 
 // loadModels reads the file of models, if there is one.
