@@ -2,6 +2,7 @@ package cluster_test
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -27,7 +28,7 @@ func startCluster(t *testing.T, o cluster.Options) *cluster.Cluster {
 	if out, err := exec.Command("go", "build", "-o", bin, "github.com/photon-beam/beam/internal/systemtest/upgrade/program").CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
-	o.Program, o.Token, o.Output = bin, token, t.Output()
+	o.Program, o.Token, o.Output = bin, cmp.Or(o.Token, token), t.Output()
 	c, err := cluster.Start(t.Context(), o)
 	if cluster.IsNotInstalled(err) {
 		t.Skip(err)
