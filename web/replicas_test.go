@@ -63,8 +63,8 @@ func TestReplicas(t *testing.T) {
 		"/replicas":      {"there", "Gone", "Alive", "another one", "2 unfinished runs belong to no replica", `href="/runs?tool=vanished"`, "No replica that is alive has this photon."},
 		"/settings":      {`href="/replicas"`},
 		"/find?q=repl":   {`href="/replicas"`},
-		"/runs/held0000": {"on here, process 12<"},
-		"/runs/lost0000": {"on there, process 34, which is gone"},
+		"/runs/held0000": {"held by here, process 12<"},
+		"/runs/lost0000": {"held by there, process 34, which is gone"},
 	} {
 		page := html(path)
 		for _, text := range texts {

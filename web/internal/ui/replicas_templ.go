@@ -114,19 +114,19 @@ func ReplicaList(p ReplicasPage) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 5, "<section class=\"models-part\" aria-label=\"Replicas\"><div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Replicas\"><table><thead><tr><th scope=\"col\">Host</th><th scope=\"col\" class=\"num\">Process</th><th scope=\"col\">State</th><th scope=\"col\" class=\"num\">Unfinished runs</th><th scope=\"col\" class=\"num\">Working</th><th scope=\"col\" class=\"num\">Waiting</th><th scope=\"col\">Version</th><th scope=\"col\">Program</th><th scope=\"col\">Joined</th><th scope=\"col\">Last seen</th></tr></thead> <tbody>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 5, "<section class=\"models-part\" aria-label=\"Replicas\"><div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Replicas\"><table><thead><tr><th scope=\"col\">Host</th><th scope=\"col\" class=\"num\">Process</th><th scope=\"col\">State</th><th scope=\"col\" class=\"num\">Unfinished</th><th scope=\"col\" class=\"num\">Working</th><th scope=\"col\" class=\"num\">Waiting</th><th scope=\"col\">Version</th><th scope=\"col\">Program</th><th scope=\"col\">Joined</th><th scope=\"col\">Last seen</th></tr></thead> <tbody>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
 		for _, r := range p.Replicas {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 6, "<tr><th scope=\"row\" title=\"")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 6, "<tr><td title=\"")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var4 string
-			templ_7745c5c3_Var4, templ_7745c5c3_Err = templ.ResolveAttributeValue(r.ID)
+			templ_7745c5c3_Var4, templ_7745c5c3_Err = templ.ResolveAttributeValue("replica " + r.ID)
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `replicas.templ`, Line: 42, Col: 36}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `replicas.templ`, Line: 42, Col: 37}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ_7745c5c3_Var4)
 			if templ_7745c5c3_Err != nil {
@@ -139,13 +139,13 @@ func ReplicaList(p ReplicasPage) templ.Component {
 			var templ_7745c5c3_Var5 string
 			templ_7745c5c3_Var5, templ_7745c5c3_Err = templ.JoinStringErrs(cmp.Or(r.Host, r.ID))
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `replicas.templ`, Line: 42, Col: 61}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `replicas.templ`, Line: 42, Col: 62}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var5))
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 8, "</th><td class=\"num\">")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 8, "</td><td class=\"num\">")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
