@@ -272,6 +272,29 @@ func (a *App) startEngine(ctx context.Context, c Config, models *llm.Models) err
 	return nil
 }
 
+// join makes the process one of those that share the store, if others may.
+func (a *App) join(ctx context.Context, c Config, options *engine.Options) (err error) {
+	s := a.store.Sharing
+	if s == nil {
+		return nil
+	}
+	if a.member, err = replica.Join(ctx, s, a.store.Worker, c.about(), c.Logger); err != nil {
+		return err
+	}
+	options.Keys = a.store.Keys
+	options.Replica = struct {
+		*replica.Member
+		*store.Sharing
+	}{a.member, s}
+	return nil
+}
+
+// isStoreUp reports whether the store accepts appends, as far as is known.
+func (a *App) isStoreUp() bool {
+	l, ok := a.store.Store.(interface{ Err() error })
+	return (!ok || l.Err() == nil) && (a.member == nil || a.member.HasContact())
+}
+
 // loadModels reads the file of models, if there is one.
 func (c *Config) loadModels() (*llm.Models, error) {
 	if c.Models == "" {
