@@ -86,10 +86,10 @@ func (a *adapter) identified(identify access.Identifier, h callerHandler) http.H
 	})
 }
 
-// ofOperator restricts a handler to those who see the pages of upstreams.
+// ofOperator restricts a handler to operators.
 func (a *adapter) ofOperator(h callerHandler) callerHandler {
 	return func(w http.ResponseWriter, r *http.Request, caller generators.Caller) error {
-		if !a.pages.SeesUpstreams(caller) {
+		if !caller.HasRole(generators.RoleOperator) {
 			return problem.ErrOperatorsOnly
 		}
 		return h(w, r, caller)

@@ -51,7 +51,7 @@ func (h *finder) find(w http.ResponseWriter, r *http.Request, caller generators.
 // search returns what matches a text; an empty one matches all.
 func (h *finder) search(c ui.Chrome, caller generators.Caller, text string) (hits []ui.Hit, err error) {
 	words := lists.NewWords(text)
-	for _, page := range h.pages(c) {
+	for _, page := range h.pages(c, caller) {
 		if words.Match(page.Title) {
 			hits = append(hits, page)
 		}
@@ -97,13 +97,16 @@ const (
 )
 
 // pages returns the pages that a person may open.
-func (h *finder) pages(c ui.Chrome) []ui.Hit {
+func (h *finder) pages(c ui.Chrome, caller generators.Caller) []ui.Hit {
 	list := []ui.Hit{{Title: "Photons", URL: h.links.Home()}, {Title: "Runs", URL: h.links.Runs()}, {Title: "Inbox", URL: h.links.Inbox()}, {Title: "Documentation", URL: h.links.Docs()}, {Title: "Settings", URL: h.links.Settings()}}
 	if h.hasModels {
 		list = append(list, ui.Hit{Title: "Models", URL: h.links.Models()})
 	}
 	if c.Upstreams {
 		list = append(list, ui.Hit{Title: "Upstreams", URL: h.links.Upstreams()})
+	}
+	if h.engine.IsShared() && caller.HasRole(generators.RoleOperator) {
+		list = append(list, ui.Hit{Title: "Replicas", URL: h.links.To("/replicas")})
 	}
 	for i := range list {
 		list[i].Kind = "Page"

@@ -14,6 +14,7 @@ import (
 	"github.com/photon-beam/beam/web/internal/manual"
 	"github.com/photon-beam/beam/web/internal/page"
 	"github.com/photon-beam/beam/web/internal/photons"
+	"github.com/photon-beam/beam/web/internal/replicas"
 	"github.com/photon-beam/beam/web/internal/runs"
 	"github.com/photon-beam/beam/web/internal/site"
 	"github.com/photon-beam/beam/web/internal/stream"
@@ -36,6 +37,7 @@ type parts struct {
 	contents   *content.Handlers
 	documents  *manual.Handlers
 	upstreams  *upstreams.Handlers
+	replicas   *replicas.Handlers
 	login      *login.Handlers
 	finder     *finder
 	settings   *settings
@@ -88,13 +90,16 @@ func newParts(c *Config) *parts {
 		runs:       &runs.Handlers{Engine: c.Engine, Lists: s.runs, Loader: s.loader, Messages: s.messages, Site: s.site, Pages: s.pages, Logger: c.Logger},
 		contents:   content.New(c.Engine, path, s.pages),
 		documents:  &manual.Handlers{Links: path, Pages: s.pages},
-		settings:   &settings{version: c.Version, clients: c.MCP, site: s.site, pages: s.pages},
+		settings:   &settings{version: c.Version, clients: c.MCP, isShared: c.Engine.IsShared(), site: s.site, pages: s.pages},
 		monitoring: &monitoring{engine: c.Engine, callers: s.callers, metrics: c.Metrics, checkReady: c.Ready, logger: c.Logger},
 	}
 	p.finder = &finder{engine: c.Engine, photons: s.photons, runs: s.runs, documents: p.documents, hasModels: c.Sampling != nil, links: path, renderer: s.pages}
 	p.addAsks(s)
 	if c.Upstreams != nil {
 		p.upstreams = &upstreams.Handlers{Servers: c.Upstreams, Links: path, Pages: s.pages}
+	}
+	if c.Engine.IsShared() {
+		p.replicas = &replicas.Handlers{Engine: c.Engine, Pages: s.pages, Logger: c.Logger}
 	}
 	p.streams = stream.New(stream.Config{
 		Engine: c.Engine, Callers: s.callers, Loader: s.loader, Messages: s.messages, Pending: s.pending, Budget: c.Streams,
@@ -170,11 +175,17 @@ func usersOrNil(s *users.Store) identity.Users {
 // updatedLists returns the lists that pages keep up to date. The list of runs and the inbox are
 // those of the page's own query; the page of one question has just that.
 func (p *parts) updatedLists() map[string]stream.List {
-	return map[string]stream.List{
-		"home":      {}, // it has none
-		"runs":      {Patches: p.runs.Patches},
-		"asks":      {Patches: p.asks.ListPatches},
-		"ask":       {Patches: p.asks.Patches},
-		"upstreams": {Patches: p.upstreams.Patches, OfOperators: true, Interval: upstreams.Interval},
+	all := map[string]stream.List{
+		"home": {}, // it has none
+		"runs": {Patches: p.runs.Patches},
+		"asks": {Patches: p.asks.ListPatches},
+		"ask":  {Patches: p.asks.Patches},
 	}
+	if p.upstreams != nil {
+		all["upstreams"] = stream.List{Patches: p.upstreams.Patches, OfOperators: true, Interval: upstreams.Interval}
+	}
+	if p.replicas != nil {
+		all["replicas"] = stream.List{Patches: p.replicas.Patches, OfOperators: true, Interval: replicas.Interval}
+	}
+	return all
 }

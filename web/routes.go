@@ -71,6 +71,9 @@ func (p *parts) routes(compress func(http.Handler) http.Handler) *http.ServeMux 
 		page("GET /upstreams/{upstream}", a.ofOperator(p.upstreams.Show))
 		handle("POST /upstreams/{upstream}/{action}", a.ofOperator(p.upstreams.Operate))
 	}
+	if p.replicas != nil {
+		page("GET /replicas", a.ofOperator(p.replicas.Show))
+	}
 	if !a.callers.OwnSignIn {
 		page("GET /account", p.login.Account)
 		p.routeLogin(mux)

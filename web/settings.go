@@ -19,15 +19,17 @@ import (
 type settings struct {
 	version string
 	clients photons.Clients // nil if the MCP endpoint isn't served
-	site    *site.Site
-	pages   *page.Renderer
+	// isShared means that operators see the replicas.
+	isShared bool
+	site     *site.Site
+	pages    *page.Renderer
 }
 
 // show renders the settings, and what this server is.
 func (h *settings) show(w http.ResponseWriter, r *http.Request, caller generators.Caller) error {
 	c := h.pages.Chrome(r, caller, "Settings")
 	base := links.Base(h.site.BaseURL(r))
-	shown := ui.SettingsPage{Version: cmp.Or(h.version, "unknown"), Address: base.Home(), Caller: caller.ID}
+	shown := ui.SettingsPage{Version: cmp.Or(h.version, "unknown"), Address: base.Home(), Caller: caller.ID, Replicas: h.isShared && caller.HasRole(generators.RoleOperator)}
 	if h.clients != nil {
 		shown.MCP, shown.ServesMCP, shown.Connected = base.MCP(), true, photons.ConnectedClients(h.clients, caller)
 	}

@@ -246,18 +246,12 @@ func (a *App) startEngine(ctx context.Context, c Config, models *llm.Models) err
 	if !c.Folder.Temporary {
 		options.KeyDir = c.Folder.KeyDir()
 	}
-	if s := a.store.Sharing; s != nil {
-		if a.member, err = replica.Join(ctx, s, a.store.Worker, c.about(), c.Logger); err != nil {
-			return err
-		}
-		options.Keys = a.store.Keys
-		options.Replica = struct {
-			*replica.Member
-			*store.Sharing
-		}{a.member, s}
+	if err := a.join(ctx, c, &options); err != nil {
+		return err
 	}
 	a.engine = engine.New(options)
 	a.metrics.RegisterEngine(a.engine)
+	a.metrics.RegisterStore(a.isStoreUp)
 	a.streams = budget.New(budget.Streams, c.Streams.Or(budget.DefaultStreams))
 	a.metrics.RegisterBudgets(append(a.engine.Budgets(), a.streams)...)
 	if models != nil {
@@ -290,6 +284,33 @@ func (a *App) sharedState() smallstate.Store {
 	}
 	return a.store.State
 }
+
+// join makes the process one of those that share the store, if others may.
+func (a *App) join(ctx context.Context, c Config, options *engine.Options) (err error) {
+	s := a.store.Sharing
+	if s == nil {
+		return nil
+	}
+	if a.member, err = replica.Join(ctx, s, a.store.Worker, c.about(), c.Logger); err != nil {
+		return err
+	}
+	options.Keys = a.store.Keys
+	options.Replica = struct {
+		*replica.Member
+		*store.Sharing
+	}{a.member, s}
+	return nil
+}
+
+// storeErr returns why the store accepts no appends, as far as is known; nil if it does.
+func (a *App) storeErr() error {
+	if l, ok := a.store.Store.(interface{ Err() error }); ok {
+		return errors.Join(l.Err(), a.member.Err())
+	}
+	return nil
+}
+
+func (a *App) isStoreUp() bool { return a.storeErr() == nil }
 
 // loadModels reads the file of models, if there is one.
 func (c *Config) loadModels() (*llm.Models, error) {
@@ -327,10 +348,7 @@ func (a *App) newSurfaces(c Config) (err error) {
 			c.Logger.Warn("the pages can't say how clients start this program", "err", err)
 		}
 	}
-	site.State = a.sharedState()
-	if l, ok := a.store.Store.(interface{ Err() error }); ok {
-		site.Ready = func() error { return errors.Join(l.Err(), a.member.Err()) }
-	}
+	site.State, site.Ready = a.sharedState(), a.storeErr
 	if a.web, err = web.New(site); err != nil {
 		a.mcp.Close()
 		return err

@@ -4,8 +4,8 @@ import (
 	"os"
 	"runtime/debug"
 
+	"github.com/photon-beam/beam/internal/engine/sharing"
 	"github.com/photon-beam/beam/internal/programdigest"
-	"github.com/photon-beam/beam/internal/replica"
 )
 
 // Version returns the version of the program's main module, or "devel" if the
@@ -19,7 +19,13 @@ func Version() string {
 }
 
 // about returns what the process says of itself to those that share its store.
-func (c *Config) about() replica.About {
+func (c *Config) about() sharing.About {
 	host, _ := os.Hostname()
-	return replica.About{Version: Version(), Program: programdigest.Get(), Host: host, PID: os.Getpid(), URL: c.Site.Origin}
+	about := sharing.About{Version: Version(), Program: programdigest.Get(), Host: host, PID: os.Getpid(), URL: c.Site.Origin}
+	for _, p := range c.Photons.All() {
+		if p.Options().Durable {
+			about.Photons = append(about.Photons, p.Name())
+		}
+	}
+	return about
 }

@@ -108,7 +108,11 @@ func (e *Engine) Recover(ctx context.Context) error {
 // warnMissingPhotons logs the photons that unfinished runs need and this program doesn't
 // register.
 func (e *Engine) warnMissingPhotons(ctx context.Context) error {
-	counts, err := e.rows.CountPhotons(ctx)
+	unfinished, err := e.rows.CountUnfinished(ctx)
+	counts := make(map[string]int)
+	for h, n := range unfinished {
+		counts[h.Photon] += n
+	}
 	for photon, n := range counts {
 		if _, found := e.photons.Lookup(photon); !found {
 			e.logger.Warn("durable runs wait for a photon that this program does not register", "photon", photon, "runs", n)

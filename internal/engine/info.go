@@ -8,6 +8,7 @@ import (
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/cleantext"
 	"github.com/photon-beam/beam/internal/engine/schedule"
+	"github.com/photon-beam/beam/internal/engine/sharing"
 	"github.com/photon-beam/beam/internal/runlist"
 	"github.com/photon-beam/beam/internal/runlog"
 	"github.com/photon-beam/beam/internal/runstate"
@@ -80,6 +81,9 @@ type Info struct {
 	// what people call the owner. Operators see, answer and stop it, too.
 	Owner     string `json:"owner"`
 	OwnerName string `json:"ownerName"`
+	// Replica is the process that holds the run, for operators, if several may share the log; nil
+	// otherwise, and for a run that has ended.
+	Replica *sharing.Holder `json:"replica,omitempty"`
 }
 
 // OpenAsk is a question that waits for an answer.
@@ -202,6 +206,15 @@ func (x reader) Info(caller generators.Caller, id string) (Info, error) {
 	return x.infoOf(r, caller)
 }
 
+// HolderOf returns the process of the ID that a run's latest claim has, for operators; nil for
+// others, and if no other process has the log.
+func (x reader) HolderOf(worker string, caller generators.Caller) *sharing.Holder {
+	if !caller.HasRole(generators.RoleOperator) {
+		return nil
+	}
+	return x.share.Holder(worker)
+}
+
 // ListedInfo is [Engine.Info] for a list, which doesn't wait for the check of a run any longer.
 func (x reader) ListedInfo(caller generators.Caller, id string) (Info, error) {
 	r, err := x.findRun(caller, id)
@@ -220,6 +233,9 @@ func (x reader) infoOf(r *trackedRun, caller generators.Caller) (Info, error) {
 	defer r.mu.Unlock()
 	info := r.info()
 	info.Forks = forks
+	if !info.State.Ended() {
+		info.Replica = x.HolderOf(r.Worker, caller)
+	}
 	for _, a := range r.Asks {
 		o, err := x.describeOpen(x.generatorCtx, r, a, caller)
 		if err != nil {

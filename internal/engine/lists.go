@@ -4,10 +4,12 @@ import (
 	"context"
 	"encoding/json"
 	"iter"
+	"time"
 
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/engine/pages"
 	"github.com/photon-beam/beam/internal/engine/rehearsal"
+	"github.com/photon-beam/beam/internal/engine/sharing"
 	"github.com/photon-beam/beam/internal/runlist"
 	"github.com/photon-beam/beam/internal/runlog"
 )
@@ -164,6 +166,21 @@ func (l lists) Watch(ctx context.Context, callers ...generators.Caller) iter.Seq
 		}
 	}
 }
+
+// IsShared reports whether other processes may share the log.
+func (l lists) IsShared() bool { return l.share != nil }
+
+// Replicas returns what operators see of the processes that share the log, which [Engine.IsShared]
+// reports. If the runs can't be counted, it returns an error and the rest.
+func (l lists) Replicas(ctx context.Context) (sharing.Status, error) {
+	ctx, cancel := context.WithTimeout(ctx, countTimeout)
+	defer cancel()
+	unfinished, err := l.rows.CountUnfinished(ctx)
+	return l.share.Status(unfinished), err
+}
+
+// countTimeout bounds the count of runs for [Engine.Replicas].
+const countTimeout = 3 * time.Second
 
 // Counts are the numbers that [Engine.Counts] returns.
 type Counts struct {

@@ -197,14 +197,22 @@ func (x sharedRuns) NoteChange(run string) {
 }
 
 func (x sharedRuns) RecoverHeld() error {
+	seen := sharing.Seen{Working: make(map[string]int), Abandoned: make(map[string]int)}
 	for row, err := range pages.Each(x.rows.Unfinished, pages.StartOf) {
 		if err != nil {
 			return err
 		}
+		if row.State == Running && !row.Queued {
+			seen.Working[row.Worker]++
+		}
 		if x.acceptCtx.Err() == nil && x.share.Holds(row.Worker) && !x.isHere(row) {
+			if row.Worker != x.share.Worker() && row.Parked == nil && !row.Queued {
+				seen.Abandoned[row.Start.Photon]++
+			}
 			x.recoverOrLog(row.ID)
 		}
 	}
+	x.share.Note(seen)
 	return x.exclusive.Resume()
 }
 

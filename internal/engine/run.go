@@ -211,7 +211,7 @@ func (r *trackedRun) catchUp(last uint64, found bool) error {
 		return nil
 	case !found: // perhaps since it was asked for before the start was recorded
 		heads, err := r.core.share.Heads(r.core.generatorCtx, []string{r.id})
-		if last, found = heads[r.id]; err != nil || found {
+		if _, found = heads[r.id]; err != nil || found {
 			return err
 		}
 		r.core.residents.remove(r)

@@ -109,6 +109,9 @@ func (m *Metrics) initCounters() {
 // only once.
 func (m *Metrics) RegisterEngine(e *engine.Engine) {
 	m.registry.MustRegister(&engineCollector{engine: e})
+	if e.IsShared() {
+		m.registry.MustRegister(&replicaCollector{e, &m.photonLabels})
+	}
 }
 
 var _ prometheus.Collector = (*Metrics)(nil)

@@ -23,6 +23,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/photon-beam/beam/internal/engine/sharing"
 	"github.com/photon-beam/beam/internal/store"
 )
 
@@ -52,25 +53,6 @@ type Shared interface {
 	Forget(ctx context.Context, ago time.Duration) error
 }
 
-// An About is what a process says of itself.
-type About struct {
-	Version string `json:"version,omitempty"` // of Beam
-	Program string `json:"program,omitempty"` // the digest of the program
-	Host    string `json:"host,omitempty"`
-	PID     int    `json:"pid,omitempty"`
-	URL     string `json:"url,omitempty"` // of its pages, if it is known
-}
-
-// A Peer is a process that shares the store.
-type Peer struct {
-	About
-	ID     string
-	Self   bool
-	Joined time.Time
-	Seen   time.Time // when its lease was renewed last
-	Gone   bool
-}
-
 // A Member is this process among those that share a store. Its methods may be called from several
 // goroutines.
 type Member struct {
@@ -88,7 +70,7 @@ type Member struct {
 	contact time.Time     // since when it reaches the database; zero if it doesn't
 	needed  time.Duration // how long it must have done so to know who is gone
 	lastTry time.Time
-	peers   map[string]Peer
+	peers   map[string]sharing.Peer
 }
 
 // NewID returns an id for a process, and the number of its advisory lock.
@@ -99,12 +81,12 @@ func NewID() (id string, lock int64) {
 }
 
 // Join makes this process, whose id is given, one of those that share a store, until Leave is called.
-func Join(ctx context.Context, s Shared, id string, about About, logger *slog.Logger) (*Member, error) {
+func Join(ctx context.Context, s Shared, id string, about sharing.About, logger *slog.Logger) (*Member, error) {
 	text, err := json.Marshal(about)
 	if err != nil {
 		return nil, err
 	}
-	m := &Member{shared: s, about: string(text), id: id, logger: logger, done: make(chan struct{}), needed: firstContact, peers: make(map[string]Peer)}
+	m := &Member{shared: s, about: string(text), id: id, logger: logger, done: make(chan struct{}), needed: firstContact, peers: make(map[string]sharing.Peer)}
 	if err := m.renew(ctx); err != nil {
 		return nil, fmt.Errorf("joining the processes that share the store: %w", err)
 	}
@@ -205,9 +187,9 @@ func (m *Member) look(ctx context.Context) error {
 	}
 	m.lastTry = now
 	knows := now.Sub(m.contact) >= m.needed
-	peers := make(map[string]Peer, len(workers))
+	peers := make(map[string]sharing.Peer, len(workers))
 	for _, w := range workers {
-		p := Peer{ID: w.ID, Self: w.ID == m.id, Joined: w.Joined, Seen: w.Renewed}
+		p := sharing.Peer{ID: w.ID, Self: w.ID == m.id, Joined: w.Joined, Seen: w.Renewed}
 		_ = json.Unmarshal([]byte(w.About), &p.About) // of another version, perhaps
 		p.Gone = !p.Self && (knows && (w.Expired || w.Unlocked && w.Silence >= suspicion))
 		if p.Gone && !m.peers[w.ID].Gone {
@@ -235,7 +217,7 @@ func (m *Member) Holds(ctx context.Context, worker string) bool {
 	return !known || p.Gone
 }
 
-func (m *Member) peer(worker string) (Peer, bool) {
+func (m *Member) peer(worker string) (sharing.Peer, bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	p, known := m.peers[worker]
@@ -264,10 +246,15 @@ var errNoContact = errors.New("no contact with the store's database")
 
 // Peers returns the processes that share the store, this one among them, in the order in which they
 // have joined.
-func (m *Member) Peers() []Peer {
+func (m *Member) Peers() []sharing.Peer {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return slices.SortedFunc(maps.Values(m.peers), func(a, b Peer) int { return a.Joined.Compare(b.Joined) })
+	return slices.SortedFunc(maps.Values(m.peers), func(a, b sharing.Peer) int { return a.Joined.Compare(b.Joined) })
+}
+
+// LeaseAge returns how long ago the lease was renewed.
+func (m *Member) LeaseAge() time.Duration {
+	return max(time.Now().Round(0).Sub(m.lastRenewal().Round(0)), 0)
 }
 
 // AwaitLease waits until the lease has been renewed a moment ago, as before each step: a process that

@@ -357,14 +357,14 @@ func (m *Memory) CountAsks(_ context.Context, until time.Time) (n int, _ error) 
 	return n, nil
 }
 
-// CountPhotons implements [Rows].
-func (m *Memory) CountPhotons(context.Context) (map[string]int, error) {
+// CountUnfinished implements [Rows].
+func (m *Memory) CountUnfinished(context.Context) (map[Holding]int, error) {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
-	counts := make(map[string]int)
+	counts := make(map[Holding]int)
 	for _, r := range m.rows {
 		if !r.State.Ended() {
-			counts[r.Start.Photon]++
+			counts[Holding{r.Worker, r.Start.Photon}]++
 		}
 	}
 	return counts, nil

@@ -8,6 +8,7 @@
 package runlist
 
 import (
+	"cmp"
 	"context"
 	"time"
 
@@ -70,8 +71,8 @@ type Rows interface {
 	// CountOf returns the numbers of an owner, or of all owners if owner is empty.
 	CountOf(ctx context.Context, owner string) (Counts, error)
 
-	// CountPhotons returns the number of unfinished runs by their photons' names.
-	CountPhotons(ctx context.Context) (map[string]int, error)
+	// CountUnfinished returns the number of unfinished runs by who holds them and by photon.
+	CountUnfinished(ctx context.Context) (map[Holding]int, error)
 
 	// CountAsks returns how many questions are open that were asked at a time or before.
 	CountAsks(ctx context.Context, until time.Time) (int, error)
@@ -111,6 +112,15 @@ type AskFilter struct {
 	Restricted bool
 	// Called selects only the questions for which a model has been called.
 	Called bool
+}
+
+// A Holding is what unfinished runs are counted by: the replica that claimed them last, if it shared
+// the store, and the name of their photon.
+type Holding struct{ Worker, Photon string }
+
+// Compare orders holdings.
+func (h Holding) Compare(o Holding) int {
+	return cmp.Or(cmp.Compare(h.Worker, o.Worker), cmp.Compare(h.Photon, o.Photon))
 }
 
 // Counts are the numbers of an owner's runs and open questions.

@@ -195,13 +195,13 @@ func (c *checker) checkTables(ctx context.Context) error {
 	if len(c.Damaged) > 0 {
 		return nil
 	}
-	var owners, photons digest
+	var owners, unfinished digest
 	c.sums.trim()
 	for owner, n := range c.sums.owners {
 		owners.xor(digestRow(n.row(owner)...))
 	}
-	for name, n := range c.sums.photons {
-		photons.xor(digestRow(name, n))
+	for h, n := range c.sums.unfinished {
+		unfinished.xor(digestRow(h.Worker, h.Photon, n))
 	}
 	const counted = "the counts of runs and questions are wrong"
 	for _, t := range []struct {
@@ -212,7 +212,7 @@ func (c *checker) checkTables(ctx context.Context) error {
 		{"who, asked, run, seq FROM audience", "it is not listed as the entries say who may answer", c.audience},
 		{"e.run, e.first FROM entries e WHERE NOT EXISTS (SELECT 1 FROM runs r WHERE r.num = e.run) AND NOT EXISTS (SELECT 1 FROM deleted d WHERE d.run = e.run)", "appends belong to no run", digest{}},
 		{"owner, " + strings.Join(countColumns, ", ") + " FROM counts WHERE " + strings.Join(countColumns, " <> 0 OR ") + " <> 0", counted, owners},
-		{"name, unfinished FROM photons WHERE unfinished <> 0", counted, photons},
+		{"worker, photon, runs FROM unfinished WHERE runs <> 0", counted, unfinished},
 	} {
 		var got digest
 		if err := c.queryValues(ctx, t.columns, func(row []any) { got.xor(digestRow(row...)) }); err != nil {

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/photon-beam/beam/internal/runlist"
 	"github.com/photon-beam/beam/internal/runstate"
 )
 
@@ -50,14 +51,14 @@ func (c *counts) row(owner string) []any {
 	return all
 }
 
-// A tally is what transactions add to counts, by the owners' texts, and to photons, by their
-// names' texts.
+// A tally is what transactions add to counts, by the owners' texts, and to unfinished, by their
+// keys' texts.
 type tally struct {
-	owners  map[string]*counts
-	photons map[string]int64
+	owners     map[string]*counts
+	unfinished map[runlist.Holding]int64
 }
 
-func newTally() tally { return tally{make(map[string]*counts), make(map[string]int64)} }
+func newTally() tally { return tally{make(map[string]*counts), make(map[runlist.Holding]int64)} }
 
 // change counts what a run was before (nil for nothing), and what it is now, likewise.
 func (t tally) change(before, now *savedRun) {
@@ -80,14 +81,14 @@ func (t tally) add(r *savedRun, sign int64) {
 		c[stateIndex(r.state)] += sign
 	}
 	if r.ended == nil {
-		t.photons[r.photon] += sign
+		t.unfinished[runlist.Holding{Worker: r.worker, Photon: r.photon}] += sign
 	}
 }
 
 // trim removes what is zero.
 func (t tally) trim() {
 	maps.DeleteFunc(t.owners, func(_ string, c *counts) bool { return *c == counts{} })
-	maps.DeleteFunc(t.photons, func(_ string, n int64) bool { return n == 0 })
+	maps.DeleteFunc(t.unfinished, func(_ runlist.Holding, n int64) bool { return n == 0 })
 }
 
 // addCounts adds to the counts of an owner.
@@ -109,8 +110,9 @@ func (g *group) writeTally() error {
 			return err
 		}
 	}
-	for _, photon := range slices.Sorted(maps.Keys(g.tally.photons)) {
-		if _, err := g.exec("INSERT INTO photons (name, unfinished) VALUES ($1, $2) ON CONFLICT (name) DO UPDATE SET unfinished = photons.unfinished + excluded.unfinished", photon, g.tally.photons[photon]); err != nil {
+	const addUnfinished = "INSERT INTO unfinished (worker, photon, runs) VALUES ($1, $2, $3) ON CONFLICT (worker, photon) DO UPDATE SET runs = unfinished.runs + excluded.runs"
+	for _, h := range slices.SortedFunc(maps.Keys(g.tally.unfinished), runlist.Holding.Compare) {
+		if _, err := g.exec(addUnfinished, h.Worker, h.Photon, g.tally.unfinished[h]); err != nil {
 			return err
 		}
 	}

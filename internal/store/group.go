@@ -40,6 +40,7 @@ type liveRun struct {
 // A savedRun is what the rows of a run say.
 type savedRun struct {
 	columns
+	worker   string // which claimed the run last
 	head     uint64
 	digest   digest
 	asks     []askRow
@@ -48,7 +49,7 @@ type savedRun struct {
 
 // now returns what the rows of the run are to say.
 func (r *liveRun) now() *savedRun {
-	s := &savedRun{columns: r.columns(), head: r.Last, digest: r.digest}
+	s := &savedRun{columns: r.columns(), worker: toText(r.Worker), head: r.Last, digest: r.digest}
 	for _, a := range r.Asks {
 		asked, seq := toNanos(a.AskedAt), int64(a.Seq)
 		s.asks = append(s.asks, askRow{s.owner, asked, seq, toInt(a.Audience != nil), toInt(a.Call > 0)})

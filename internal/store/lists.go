@@ -220,15 +220,15 @@ func (l lists) readCounts(ctx context.Context, owner string) (c counts, err erro
 	return c, err
 }
 
-// CountPhotons implements [runlist.Rows].
-func (l lists) CountPhotons(ctx context.Context) (map[string]int, error) {
-	photons := make(map[string]int)
-	err := l.query(ctx, "SELECT name, unfinished FROM photons WHERE unfinished > 0", func(row scanner) error {
-		var name string
+// CountUnfinished implements [runlist.Rows].
+func (l lists) CountUnfinished(ctx context.Context) (map[runlist.Holding]int, error) {
+	counts := make(map[runlist.Holding]int)
+	err := l.query(ctx, "SELECT worker, photon, runs FROM unfinished WHERE runs > 0", func(row scanner) error {
+		var worker, photon string
 		var n int
-		err := row.Scan(&name, &n)
-		photons[fromText(name)] = n
+		err := row.Scan(&worker, &photon, &n)
+		counts[runlist.Holding{Worker: fromText(worker), Photon: fromText(photon)}] = n
 		return err
 	})
-	return photons, err
+	return counts, err
 }

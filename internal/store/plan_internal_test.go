@@ -53,7 +53,7 @@ func TestStatementsUseIndexes(t *testing.T) {
 	}
 	_, _ = s.ForksOf(ctx, "r", p, 1)
 	_, _ = s.CountAsks(ctx, time.Now())
-	_, _ = s.CountPhotons(ctx)
+	_, _ = s.CountUnfinished(ctx)
 	_ = s.newCursor("r", head{num: 1}, 0).checkGone(ctx, runlog.ErrCorrupt)
 	for _, c := range []smallstate.Change{{New: []byte("1")}, {Old: []byte("1"), New: []byte("2")}, {Old: []byte("2")}} {
 		c.Bucket, c.Key = "b", "k"
@@ -84,7 +84,7 @@ func TestStatementsUseIndexes(t *testing.T) {
 			continue
 		}
 		for _, step := range explainPlan(t, s, q) {
-			scans := strings.HasPrefix(step, "SCAN ") && !strings.HasPrefix(step, "SCAN page") && !strings.HasPrefix(step, "SCAN k") && step != "SCAN meta" && !strings.HasPrefix(step, "SCAN deleted") && !strings.HasPrefix(step, "SCAN photons")
+			scans := strings.HasPrefix(step, "SCAN ") && !strings.HasPrefix(step, "SCAN page") && !strings.HasPrefix(step, "SCAN k") && step != "SCAN meta" && !strings.HasPrefix(step, "SCAN deleted") && !strings.HasPrefix(step, "SCAN unfinished")
 			scans = scans && !strings.Contains(step, "USING COVERING INDEX runs_due") // ordered by it
 			if scans || strings.Contains(step, "USE TEMP B-TREE FOR ORDER BY") && !strings.Contains(q, "AS page") {
 				t.Errorf("%s\n\t%s", q, step)

@@ -44,9 +44,13 @@ func (x *Sharing) Leave(ctx context.Context, id string) error {
 	return err
 }
 
-// Forget removes the rows of processes whose leases expired some time ago.
+// Forget removes the rows of processes whose leases expired some time ago, and what was counted of
+// processes without a row.
 func (x *Sharing) Forget(ctx context.Context, ago time.Duration) error {
-	return x.exec(ctx, "DELETE FROM workers WHERE expires < "+databaseNow+" - $1", ago.Nanoseconds())
+	if err := x.exec(ctx, "DELETE FROM workers WHERE expires < "+databaseNow+" - $1", ago.Nanoseconds()); err != nil {
+		return err
+	}
+	return x.exec(ctx, "DELETE FROM unfinished WHERE runs = 0 AND worker NOT IN (SELECT id FROM workers)")
 }
 
 // Workers returns the processes that share the store.

@@ -8,6 +8,7 @@ package sharing
 import (
 	"context"
 	"log/slog"
+	"sync/atomic"
 	"time"
 )
 
@@ -22,6 +23,11 @@ type Replica interface {
 	// AwaitLease waits until others certainly take this process for one that is there, and reports
 	// whether it had to wait.
 	AwaitLease(ctx context.Context) (waited bool, err error)
+	// Peers returns the processes that share the log, this one among them, in the order in which they
+	// have joined.
+	Peers() []Peer
+	// LeaseAge returns how long ago the lease of this process was renewed.
+	LeaseAge() time.Duration
 	// Changed waits until the log has changed. It returns the ordinals of the last entries of runs that
 	// have changed, 0 for one that was deleted; others means that others may have changed, too.
 	Changed(ctx context.Context) (runs map[string]uint64, others bool, err error)
@@ -30,14 +36,17 @@ type Replica interface {
 }
 
 // A Share is this process's share of a log; nil if it has the log alone.
-type Share struct{ Replica }
+type Share struct {
+	Replica
+	seen atomic.Pointer[Seen] // nil at first
+}
 
 // New returns the share of a replica, which may be nil.
 func New(r Replica) *Share {
 	if r == nil {
 		return nil
 	}
-	return &Share{r}
+	return &Share{Replica: r}
 }
 
 // Worker returns what claims record of this process; "" if it is alone.

@@ -40,7 +40,7 @@ func build(t testing.TB, program string) (file string) {
 // that is upgraded.
 func startCluster(t testing.TB, o cluster.Options) *cluster.Cluster {
 	t.Helper()
-	o.Program, o.Token, o.Output = build(t, cmp.Or(o.Program, upgraded)), token, t.Output()
+	o.Program, o.Token, o.Output = build(t, cmp.Or(o.Program, upgraded)), cmp.Or(o.Token, token), t.Output()
 	c, err := cluster.Start(t.Context(), o)
 	if cluster.IsNotInstalled(err) {
 		t.Skip(err)

@@ -19,7 +19,7 @@ type List struct {
 	// Patches returns a function that renders the list, as it is then, for a request of the page;
 	// it is nil if the page has only the bar and the sidebar.
 	Patches func(r *http.Request, caller generators.Caller) func() []ui.Patch
-	// OfOperators means that only those see the page who see the pages of upstreams.
+	// OfOperators means that only operators see the page.
 	OfOperators bool
 	// Interval is how often the list is rendered again. What hasn't changed isn't sent. Zero means
 	// whenever one of the caller's runs changes.
@@ -32,9 +32,9 @@ func (h *Handlers) Updates(w http.ResponseWriter, r *http.Request, caller genera
 	page := r.URL.Query().Get("page")
 	list, ok := h.Lists[page]
 	if !ok {
-		return problem.Errorf(http.StatusBadRequest, "The parameter page must be home, runs, asks, ask or upstreams.")
+		return problem.Errorf(http.StatusBadRequest, "The parameter page must be home, runs, asks, ask, upstreams or replicas, if they are served here.")
 	}
-	if list.OfOperators && !h.Pages.SeesUpstreams(caller) {
+	if list.OfOperators && !caller.HasRole(generators.RoleOperator) {
 		return engine.ErrForbidden
 	}
 	if r.Method == http.MethodHead {

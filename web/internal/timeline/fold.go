@@ -83,6 +83,7 @@ func (f *fold) leaveQueue(at time.Time) *Item {
 // waited for it.
 func (f *fold) Claimed(e runlog.Entry, d runlog.Claimed) error {
 	f.setParked(nil)
+	f.StateChanged, f.Worker = f.StateChanged || f.Worker != d.Worker, d.Worker
 	if i := f.leaveQueue(e.Time); i != nil {
 		f.Item, f.StateChanged = i, true
 	} else if d.Epoch > 1 {

@@ -7,6 +7,7 @@ import (
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/callers"
 	"github.com/photon-beam/beam/internal/engine"
+	"github.com/photon-beam/beam/internal/engine/sharing"
 	"github.com/photon-beam/beam/internal/llm"
 	"github.com/photon-beam/beam/internal/runlog"
 )
@@ -29,6 +30,7 @@ func (l *Loader) Begin(viewer generators.Caller, id, photon string) *Run {
 
 func (l *Loader) setViewer(run *Run, viewer generators.Caller) {
 	run.Viewer, run.Models, run.Unanswerable = viewer, l.Models, l.Engine.IsUnanswerable
+	run.Holder = func(worker string) *sharing.Holder { return l.Engine.HolderOf(worker, viewer) }
 }
 
 // Load folds a run's log.

@@ -13,6 +13,7 @@ import (
 	"github.com/photon-beam/beam/internal/audience"
 	"github.com/photon-beam/beam/internal/callers"
 	"github.com/photon-beam/beam/internal/engine"
+	"github.com/photon-beam/beam/internal/engine/sharing"
 	"github.com/photon-beam/beam/internal/llm"
 	"github.com/photon-beam/beam/internal/runlog"
 )
@@ -43,6 +44,10 @@ type Run struct {
 	Owner    generators.Caller
 	Viewer   generators.Caller // who looks at the page; New doesn't set it
 	Upstream string            // the MCP server whose tool the run calls; New doesn't set it
+	// Worker is the process that claimed the run last, and Holder describes it, for operators; nil if it
+	// isn't to be shown. New doesn't set Holder.
+	Worker string
+	Holder func(worker string) *sharing.Holder
 	// Models are the configured models; nil if there are none. New doesn't set it.
 	Models *llm.Models
 
@@ -88,6 +93,14 @@ func (r *Run) OthersName() string {
 		return ""
 	}
 	return callers.Describe(r.Owner.ID, r.Owner.Name)
+}
+
+// HeldBy returns the process that holds the run; nil if that isn't to be shown.
+func (r *Run) HeldBy() *sharing.Holder {
+	if r.Holder == nil || r.State.Ended() {
+		return nil
+	}
+	return r.Holder(r.Worker)
 }
 
 // CanAdopt reports whether the viewer may become the run's owner.

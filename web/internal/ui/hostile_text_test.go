@@ -17,6 +17,7 @@ import (
 	"github.com/photon-beam/beam/internal/asking"
 	"github.com/photon-beam/beam/internal/driver"
 	"github.com/photon-beam/beam/internal/engine"
+	"github.com/photon-beam/beam/internal/engine/sharing"
 	"github.com/photon-beam/beam/internal/form"
 	"github.com/photon-beam/beam/internal/humanize"
 	"github.com/photon-beam/beam/internal/runlog"
@@ -172,6 +173,7 @@ func hostilePages(s string) map[string]templ.Component {
 	ended := hostileRun(s)
 	ended.add(runlog.NewEntry(runlog.KindFinished, runlog.Finished{Status: runlog.FinishStatus(s), Error: s, By: s, Ask: &runlog.UnansweredAsk{Reason: runlog.UnansweredReason(s), Message: s, Detail: s}, Result: json.RawMessage(`{"a":"` + "pwn" + `"}`)}))
 	pages["ended"] = RunPage(c, ended.run)
+	pages["replicas"] = Replicas(c, ReplicasPage{Status: hostileReplicas(s)})
 	pages["upstreams"] = Upstreams(c, []upstream.Status{hostileUpstream(s)})
 	pages["upstream"] = Upstream(c, hostileUpstream(s))
 	return pages
@@ -340,4 +342,12 @@ func hostileForm(s string) *form.Part {
 	  "b":{"type":"boolean",` + about + `},"f":{"type":"string","contentEncoding":"base64",` + about + `}}}`)
 	value, _ := json.Marshal(map[string]any{s: s, "o": map[string]any{s: s}, "l": []any{map[string]any{s: s}, s}, "m": map[string]any{s: s}, "v": map[string]any{s: s}, "j": s, "f": s, "b": s})
 	return form.ForSchema(doc).Fill(value)
+}
+
+func hostileReplicas(s string) sharing.Status {
+	about := sharing.About{Version: s, Program: s, Host: s, URL: s}
+	return sharing.Status{
+		Replicas:    []sharing.ReplicaStatus{{Peer: sharing.Peer{About: about, ID: s}}},
+		Unclaimable: []sharing.Unclaimable{{Photon: s, Runs: 1}},
+	}
 }

@@ -206,6 +206,7 @@ type SettingsPage struct {
 	Caller                string // the owner of what the person starts
 	ServesMCP             bool
 	Connected             []ConnectedClient
+	Replicas              bool // the person may see the page of replicas
 }
 
 // themes are the color schemes; theme is as [Chrome] has it.
