@@ -20,11 +20,17 @@ import (
 
 const token = "a token of the tests, at least 16 bytes"
 
-// startCluster starts replicas of the program that is upgraded in other tests.
-func startCluster(t *testing.T, o cluster.Options) *cluster.Cluster {
+// The programs of replicas: the one that is upgraded in other tests, and Beam's own.
+const (
+	upgraded = "internal/systemtest/upgrade/program"
+	beam     = "cmd/beam"
+)
+
+// startCluster starts replicas of a program.
+func startCluster(t *testing.T, program string, o cluster.Options) *cluster.Cluster {
 	t.Helper()
 	bin := filepath.Join(t.TempDir(), "program")
-	if out, err := exec.Command("go", "build", "-o", bin, "github.com/photon-beam/beam/internal/systemtest/upgrade/program").CombinedOutput(); err != nil {
+	if out, err := exec.Command("go", "build", "-o", bin, "github.com/photon-beam/beam/"+program).CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
 	o.Program, o.Token, o.Output = bin, token, t.Output()
@@ -114,7 +120,7 @@ func asks(key string) func(info) bool {
 func TestRunMovesBetweenReplicas(t *testing.T) {
 	ledger := filepath.Join(t.TempDir(), "ledger")
 	t.Setenv("BEAM_TEST_LEDGER", ledger)
-	c := startCluster(t, cluster.Options{})
+	c := startCluster(t, upgraded, cluster.Options{})
 	var at []client
 	for _, r := range c.Replicas {
 		at = append(at, client{t, r.Address()})
