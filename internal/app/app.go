@@ -251,6 +251,7 @@ func (a *App) startEngine(ctx context.Context, c Config, models *llm.Models) err
 		if a.member, err = replica.Join(ctx, s, a.store.Worker, c.about(), c.Logger); err != nil {
 			return err
 		}
+		options.Keys = a.store.Keys
 		options.Replica = struct {
 			*replica.Member
 			*store.Sharing

@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"time"
 
+	"github.com/photon-beam/beam/internal/engine/keyring"
 	"github.com/photon-beam/beam/internal/replica"
 	"github.com/photon-beam/beam/internal/runlog/blob"
 	"github.com/photon-beam/beam/internal/store"
@@ -48,5 +50,39 @@ func (d *database) open(ctx context.Context, blobs *blob.Store, logger *slog.Log
 	if err != nil {
 		return nil, fmt.Errorf("can't open the store in the database: %w", err)
 	}
-	return &Store{Store: s, State: s.State(), Worker: id, Sharing: s.Sharing(), Close: s.Close}, nil
+	key, err := os.ReadFile(d.keyFile)
+	if err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
+	keys, err := keyring.NewShared(ctx, s.State(), key)
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("%s: %w", d.keyFile, err), s.Close())
+	}
+	blobs.Share(s.Blobs())
+	trimming, stop := context.WithCancel(context.Background())
+	go trim(trimming, blobs, logger)
+	closeStore := func() error { stop(); return s.Close() }
+	return &Store{Store: s, State: s.State(), Worker: id, Sharing: s.Sharing(), Keys: keys, Close: closeStore}, nil
+}
+
+// Copies of files that nobody has used for trimAge are removed from the folder.
+const (
+	trimInterval = 10 * time.Minute
+	trimAge      = time.Hour
+)
+
+// trim removes copies of files until ctx ends.
+func trim(ctx context.Context, blobs *blob.Store, logger *slog.Logger) {
+	tick := time.NewTicker(trimInterval)
+	defer tick.Stop()
+	for {
+		if err := blobs.Trim(trimAge); err != nil {
+			logger.Error("removing copies of files that are in the database", "err", err)
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+	}
 }

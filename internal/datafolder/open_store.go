@@ -7,6 +7,7 @@ import (
 	"log/slog"
 
 	"github.com/photon-beam/beam/internal/engine/files"
+	"github.com/photon-beam/beam/internal/engine/keyring"
 	"github.com/photon-beam/beam/internal/runlist"
 	"github.com/photon-beam/beam/internal/runlog"
 	"github.com/photon-beam/beam/internal/smallstate"
@@ -21,6 +22,7 @@ type Store struct {
 	// each other; nil if none do.
 	Worker  string
 	Sharing *store.Sharing
+	Keys    *keyring.Keyring // of secret answers; nil if they are in the folder
 	Close   func() error
 }
 

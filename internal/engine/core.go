@@ -86,10 +86,13 @@ type core struct {
 
 func newCore(o Options) *core {
 	c := &core{
-		photons: o.Photons, log: o.Log, rows: o.Rows, keys: keyring.New(o.KeyDir), program: o.Program, runURL: o.RunURL,
+		photons: o.Photons, log: o.Log, rows: o.Rows, keys: o.Keys, program: o.Program, runURL: o.RunURL,
 		readsOnly: o.ReadsOnly, share: sharing.New(o.Replica), policy: o.Policy, limits: o.Limits.withDefaults(), ephemeral: o.Ephemeral, skipSleeps: o.SkipSleeps,
 		supervisor: o.Supervisor, people: o.People, audit: o.Audit, logger: o.Logger, meter: o.Meter, tracer: o.Tracer,
 		generatorCtx: context.Background(),
+	}
+	if c.keys == nil {
+		c.keys = keyring.New(o.KeyDir)
 	}
 	if s, ok := o.Log.(runlist.Store); ok && c.rows == nil {
 		c.rows = s

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"cmp"
+	"errors"
 	"slices"
 	"time"
 
@@ -259,8 +260,15 @@ func (r *trackedRun) answeredReply(a runlog.Answered) driver.Reply {
 // answer and its question's ordinal.
 func (r *trackedRun) replyTo(a runlog.Answered, given func(seq uint64, content []byte)) driver.Reply {
 	sealed := a.Sealed != nil
-	if err := r.secretAnswers.unseal(&a); err != nil {
-		return driver.Reply{Err: err, By: a.Caller}
+	for err := r.secretAnswers.unseal(&a); err != nil; err = r.secretAnswers.unseal(&a) {
+		if !errors.Is(err, runlog.ErrUnavailable) {
+			return driver.Reply{Err: err, By: a.Caller}
+		}
+		select { // the database of the keys is away
+		case <-time.After(retryInterval):
+		case <-r.core.acceptCtx.Done():
+			return driver.Reply{Err: generators.ErrSuspended}
+		}
 	}
 	if sealed {
 		given(a.AskSeq, a.Answer.Content)

@@ -12,6 +12,7 @@ import (
 	"github.com/photon-beam/beam/internal/asking"
 	"github.com/photon-beam/beam/internal/audit"
 	"github.com/photon-beam/beam/internal/budget"
+	"github.com/photon-beam/beam/internal/engine/keyring"
 	"github.com/photon-beam/beam/internal/engine/sharing"
 	"github.com/photon-beam/beam/internal/registry"
 	"github.com/photon-beam/beam/internal/runlist"
@@ -40,6 +41,8 @@ type Options struct {
 	// KeyDir is the folder for the keys of secret answers. If it is empty, the
 	// keys are kept in memory, which is right for an ephemeral log only.
 	KeyDir string
+	// Keys are the keys themselves, if they are elsewhere.
+	Keys *keyring.Keyring
 	// Ephemeral means that the log doesn't outlive the process: closing the engine
 	// interrupts durable runs, too.
 	Ephemeral bool

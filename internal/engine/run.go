@@ -204,12 +204,16 @@ func (r *trackedRun) flushAndAppend(ctx context.Context, entries ...runlog.Entry
 }
 
 // catchUp applies what other processes have appended, given where the log ends; found reports whether
-// the run exists.
+// the run exists. Callers hold mu.
 func (r *trackedRun) catchUp(last uint64, found bool) error {
 	switch {
 	case r.Last == 0 || r.removed: // it is about to start, or gone
 		return nil
-	case !found:
+	case !found: // perhaps since it was asked for before the start was recorded
+		heads, err := r.core.share.Heads(r.core.generatorCtx, []string{r.id})
+		if last, found = heads[r.id]; err != nil || found {
+			return err
+		}
 		r.core.residents.remove(r)
 		r.wakeWaiters()
 		return nil

@@ -176,7 +176,7 @@ var helpers = []string{
 // testPackages are imported by tests and by each other, and may import anything.
 var testPackages = []string{
 	"beamtest", "internal/apilist", "internal/houserules", "internal/llm/llmtest", "internal/mcp/client/clienttest", "internal/oauth/oauthtest",
-	"internal/release/...", "internal/runlist/runlisttest", "internal/runlog/runlogtest", "internal/smallstate/smallstatetest",
+	"internal/release/...", "internal/runlist/runlisttest", "internal/runlog/blob/blobtest", "internal/runlog/runlogtest", "internal/smallstate/smallstatetest",
 	"internal/systemtest/...",
 }
 

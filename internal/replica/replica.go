@@ -208,7 +208,7 @@ func (m *Member) look(ctx context.Context) error {
 	for _, w := range workers {
 		p := Peer{ID: w.ID, Self: w.ID == m.id, Joined: w.Joined, Seen: w.Renewed}
 		_ = json.Unmarshal([]byte(w.About), &p.About) // of another version, perhaps
-		p.Gone = !p.Self && (m.peers[w.ID].Gone && w.Expired || knows && (w.Expired || w.Unlocked && w.Silence >= suspicion))
+		p.Gone = !p.Self && (knows && (w.Expired || w.Unlocked && w.Silence >= suspicion))
 		if p.Gone && !m.peers[w.ID].Gone {
 			m.logger.Warn("a process that shares the store is gone; its runs go on elsewhere", "worker", w.ID, "host", p.Host, "silent", w.Silence.Round(time.Second))
 		}
@@ -224,10 +224,10 @@ func (m *Member) Holds(ctx context.Context, worker string) bool {
 	if worker == m.id || worker == "" { // before there were several
 		return true
 	}
-	if p, known := m.peer(worker); known {
-		return p.Gone
+	if p, known := m.peer(worker); known && !p.Gone {
+		return false
 	}
-	if m.look(ctx) != nil { // it may have come a moment ago
+	if m.look(ctx) != nil { // it may have come, or come back, a moment ago
 		return false
 	}
 	p, known := m.peer(worker)

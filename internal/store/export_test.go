@@ -2,9 +2,12 @@ package store
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"slices"
 	"strings"
+
+	"github.com/photon-beam/beam/internal/runlog/blob"
 )
 
 // Checkpoint copies the write-ahead log.
@@ -43,4 +46,10 @@ func failNext(s *Store, prefix string, after bool) {
 // Whole reports whether nothing is missing.
 func (s *Salvage) Whole() bool {
 	return s.Complete && s.StateComplete && s.LostCommits == 0 && !slices.ContainsFunc(s.Runs, func(r SalvagedRun) bool { return r.Damage != nil })
+}
+
+// BlobsIn is [Store.Blobs] by connections that can write.
+func BlobsIn(s *Store, db *sql.DB) (shared blob.Shared, closeStatements func() error) {
+	r := &reader{statements: statements{on: db}, dialect: s.dialect, closing: s.closing}
+	return newBlobs(r, db), r.closeStatements
 }

@@ -63,6 +63,12 @@ func TestStatementsUseIndexes(t *testing.T) {
 	}
 	_, _ = s.State().Get(ctx, "b", "k")
 	_, _ = s.State().List(ctx, "b", "", 1)
+	for range s.Blobs().Runs() {
+	}
+	for range s.Blobs().RunBlobs("r") {
+	}
+	_, _ = s.Blobs().Get("r", "d").Read(nil)
+	_, _ = s.Blobs().ReadMessages("r", 1)
 	if err := s.Delete(ctx, "r"); err != nil {
 		t.Fatal(err)
 	}

@@ -55,6 +55,18 @@ func TestPostgres(t *testing.T) {
 			return func() smallstate.Store { return open(t, schema).State() }
 		})
 	})
+	t.Run("Blobs", func(t *testing.T) {
+		testBlobs(t, func(t *testing.T) sharedBlobs {
+			schema := newSchema(t)
+			s := open(t, schema)
+			db, err := sql.Open("pgx", dsn+" search_path="+schema)
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() { db.Close() })
+			return sharedBlobs{s.Blobs(), s, db}
+		})
+	})
 	// Another writer's append is a conflict, and not overwritten.
 	t.Run("AnotherWriter", func(t *testing.T) {
 		schema := newSchema(t)

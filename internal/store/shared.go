@@ -68,13 +68,8 @@ func OpenPostgres(ctx context.Context, at string, lock int64, o Options) (*Store
 	return s, nil
 }
 
-// Sharing returns what is shared with other processes; nil if nothing is.
-func (s *Store) Sharing() *Sharing { return s.sharing }
-
-func (s *Store) isShared() bool { return s.files == nil }
-
-// channel is that of the hints of the store.
-func (s *Store) channel() string { return channelPrefix + hex.EncodeToString(s.writer.id) }
+// channelOf returns the channel of the hints of a store.
+func channelOf(w *writer) string { return channelPrefix + hex.EncodeToString(w.id) }
 
 // note notes where a run's log ends now; 0 for its deletion.
 func (g *group) note(run string, last uint64) {
@@ -89,7 +84,7 @@ func (g *group) notify() error {
 	if !g.store.isShared() || len(g.noted) == 0 {
 		return nil
 	}
-	return g.queryRow("SELECT pg_notify($1, $2)", func(row scanner) error { var void string; return row.Scan(&void) }, g.store.channel(), g.noted.String())
+	return g.queryRow("SELECT pg_notify($1, $2)", func(row scanner) error { var void string; return row.Scan(&void) }, channelOf(g.writer), g.noted.String())
 }
 
 // HasSession reports whether this process has a session, which holds the advisory lock of its number.
@@ -114,7 +109,7 @@ func (x *Sharing) listen(ctx context.Context) {
 }
 
 func (x *Sharing) receive(ctx context.Context) error {
-	session, err := postgres.Connect(ctx, x.config, x.store.channel(), x.lock)
+	session, err := postgres.Connect(ctx, x.config, channelOf(x.store.writer), x.lock)
 	if err != nil {
 		return err
 	}

@@ -149,6 +149,16 @@ func open(ctx context.Context, o Options, d *dialect, db, readers *sql.DB, f *sq
 	return s, nil
 }
 
+// Sharing returns what is shared with other processes; nil if nothing is.
+func (s *Store) Sharing() *Sharing { return s.sharing }
+
+func (s *Store) isShared() bool { return s.files == nil }
+
+// Blobs returns the files of runs in the database, for stores of blobs in several processes. It
+// uses the connections of readers, not the writer's, so that appends don't wait; SQLite's can't
+// write.
+func (s *Store) Blobs() blob.Shared { return newBlobs(s.reader, s.readers) }
+
 // Close ends all appends and followers with [ErrClosed].
 func (s *Store) Close() error {
 	s.closeOnce.Do(func() {

@@ -39,7 +39,7 @@ func (x *Sharing) RenewLease(ctx context.Context, id, about string, lease time.D
 func (x *Sharing) Leave(ctx context.Context, id string) error {
 	err := x.exec(ctx, "DELETE FROM workers WHERE id = $1", id)
 	if err == nil {
-		err = x.exec(ctx, "SELECT pg_notify($1, '')", x.store.channel())
+		err = x.exec(ctx, "SELECT pg_notify($1, '')", channelOf(x.store.writer))
 	}
 	return err
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/photon-beam/beam/internal/runlog"
+	"github.com/photon-beam/beam/internal/store/postgres"
 )
 
 // Bounds of a group, the requests of one transaction. There is no delay: while one group is
@@ -36,6 +37,8 @@ type writer struct {
 	// garbage means that entries of deleted runs, or free pages, are left.
 	garbage     bool
 	lastCleanup time.Time
+	// backend is what executes the statements of conn, in another process.
+	backend postgres.Backend
 	// fault, in tests, fails statements before or after they are executed.
 	fault func(query string, after bool) error
 
@@ -67,6 +70,12 @@ func (w *writer) connect(ctx context.Context) (err error) {
 		return err
 	}
 	w.statements, w.rows = &statements{on: w.conn}, make(map[string]*liveRun)
+	if w.store.isShared() {
+		if w.backend, err = postgres.BackendOf(ctx, w.conn); err != nil {
+			w.disconnect()
+			return err
+		}
+	}
 	if w.id == nil {
 		return nil
 	}
@@ -196,7 +205,12 @@ func (w *writer) tryGroup(requests []*request) error {
 	err = w.store.explain(err)
 	uncertain := false
 	if g.committing {
-		if committed, findErr := w.findCommitted(requests, w.commits.Load()+1); findErr != nil {
+		committed, findErr := w.findCommitted(requests, w.commits.Load()+1)
+		for began := time.Now(); findErr != nil && w.store.isShared() && !w.store.isClosed() && time.Since(began) < maxUncertain; {
+			time.Sleep(minReconnect / 10)
+			committed, findErr = w.findCommitted(requests, 0)
+		}
+		if findErr != nil {
 			uncertain = true
 		} else if committed {
 			g.publish()
@@ -225,12 +239,24 @@ func (w *writer) disconnect() {
 	w.conn, w.synced = nil, false
 }
 
+// maxUncertain is how long a writer tries to reach a database again that may have committed.
+const maxUncertain = 10 * time.Second
+
 // findCommitted reports whether the requests were committed although that failed. They were to be
 // the transaction with a number.
 func (w *writer) findCommitted(requests []*request, number int64) (bool, error) {
-	ctx := context.Background()
+	ctx, cancel := w.statementContext()
+	defer cancel()
+	before := w.backend
 	if err := w.connect(ctx); err != nil {
 		return false, err
+	}
+	if w.store.isShared() {
+		if err := before.AwaitEnd(ctx, w.conn); err != nil { // it may be committing still
+			w.disconnect()
+			w.backend = before
+			return false, err
+		}
 	}
 	if w.store.files != nil {
 		return w.commits.Load() >= number, nil

@@ -8,31 +8,48 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
-	"io/fs"
-	"os"
-	"path/filepath"
 	"sync"
 
-	"github.com/photon-beam/beam/internal/atomicfile"
 	"github.com/photon-beam/beam/internal/diskspace"
 )
 
 // A Keyring has a key for each run with secret answers. The log has only the
 // encrypted answers. When the run ends, its key is deleted, after which nobody
-// can read them. Each key is in a file of its own, readable only by the file's
-// owner, so that a run can be resumed after a restart. The methods may be called from several goroutines.
+// can read them. The keys outlive the process, so that a run can be resumed after
+// a restart. The methods may be called from several goroutines.
 type Keyring struct {
-	dir string
+	keys storage
 
-	mu             sync.Mutex
-	keys           map[string]cipher.AEAD
-	pauseCount     int      // calls of PauseDeletion without one of ResumeDeletion
-	pendingDeletes []string // runs whose key files ResumeDeletion removes
+	mu             sync.Mutex // held while a key is deleted
+	pauseCount     int        // calls of PauseDeletion without one of ResumeDeletion
+	pendingDeletes []string   // runs whose keys ResumeDeletion deletes
+}
+
+// A storage keeps the keys of runs. It has no copies of what it keeps elsewhere, so that a key
+// that is deleted can't be used any more. Its methods may be called from several goroutines.
+type storage interface {
+	// get returns a run's key, or nil if there is none.
+	get(run string) ([]byte, error)
+
+	// create stores a run's key, unless there is one, and returns the one that is stored.
+	create(run string, key []byte) ([]byte, error)
+
+	// delete deletes a run's key, if there is one.
+	delete(run string) error
+
+	// runs returns the runs that have keys.
+	runs() ([]string, error)
 }
 
 // New returns the keyring with its keys in dir, a folder that it creates when it
-// first needs it. If dir is empty, the keys are only in memory.
-func New(dir string) *Keyring { return &Keyring{dir: dir} }
+// first needs it. Each key is in a file of its own, readable only by the file's
+// owner. If dir is empty, the keys are only in memory.
+func New(dir string) *Keyring {
+	if dir == "" {
+		return &Keyring{keys: &memory{}}
+	}
+	return &Keyring{keys: &folder{dir: dir}}
+}
 
 // ErrNoKey means that a run has no key: it was deleted, or never created.
 var ErrNoKey = errors.New("the secret can no longer be read: its key has been deleted")
@@ -42,8 +59,6 @@ const keySize = 32
 
 // Seal encrypts a text for a run (AES-256-GCM, the run's id as additional data).
 func (k *Keyring) Seal(run string, text []byte) ([]byte, error) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
 	aead, err := k.loadKey(run)
 	if errors.Is(err, ErrNoKey) {
 		aead, err = k.createKey(run)
@@ -57,8 +72,6 @@ func (k *Keyring) Seal(run string, text []byte) ([]byte, error) {
 // Unseal decrypts what Seal has encrypted. The error is ErrNoKey if the key has
 // been deleted.
 func (k *Keyring) Unseal(run string, sealed []byte) ([]byte, error) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
 	aead, err := k.loadKey(run)
 	if err != nil {
 		return nil, err
@@ -66,138 +79,59 @@ func (k *Keyring) Unseal(run string, sealed []byte) ([]byte, error) {
 	return aead.Open(nil, nil, sealed, []byte(run))
 }
 
-// Has reports whether a run has a key.
+// Has reports whether a run has a key, or may have one that can't be read.
 func (k *Keyring) Has(run string) bool {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	if k.keys[run] != nil || k.dir == "" {
-		return k.keys[run] != nil
-	}
-	_, err := os.Lstat(k.keyFile(run))
-	return !errors.Is(err, fs.ErrNotExist)
+	key, err := k.keys.get(run)
+	return key != nil || err != nil
 }
 
-// Runs returns the ids of the runs that have keys in files.
-func (k *Keyring) Runs() (ids []string, err error) {
-	if k.dir == "" {
-		return nil, nil
-	}
-	entries, err := os.ReadDir(k.dir)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	for _, e := range entries {
-		ids = append(ids, e.Name())
-	}
-	return ids, err
-}
+// Runs returns the ids of the runs that have keys.
+func (k *Keyring) Runs() (ids []string, err error) { return k.keys.runs() }
 
 // Delete deletes a run's key: what was sealed for the run can't be read any
-// more. While deletion is paused, the file stays.
+// more. While deletion is paused, the key stays.
 func (k *Keyring) Delete(run string) error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	delete(k.keys, run)
-	switch {
-	case k.dir == "":
-		return nil
-	case k.pauseCount > 0:
+	if k.pauseCount > 0 {
 		k.pendingDeletes = append(k.pendingDeletes, run)
 		return nil
 	}
-	return k.removeKeyFile(run)
+	return k.keys.delete(run)
 }
 
-// removeKeyFile removes the file of a run's key, if there is one. Callers hold mu.
-func (k *Keyring) removeKeyFile(run string) error {
-	err := os.Remove(k.keyFile(run))
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	return err
-}
-
-func (k *Keyring) keyFile(run string) string { return filepath.Join(k.dir, run) }
-
-// loadKey returns the run's key, or ErrNoKey. Callers hold mu.
+// loadKey returns the run's key, or ErrNoKey.
 func (k *Keyring) loadKey(run string) (cipher.AEAD, error) {
-	if aead := k.keys[run]; aead != nil {
-		return aead, nil
-	}
-	if k.dir == "" {
-		return nil, ErrNoKey
-	}
-	secret, err := os.ReadFile(k.keyFile(run))
-	if errors.Is(err, fs.ErrNotExist) || err == nil && len(secret) != keySize {
-		return nil, ErrNoKey
-	}
-	if err != nil {
+	key, err := k.keys.get(run)
+	switch {
+	case err != nil:
 		return nil, err
+	case len(key) != keySize:
+		return nil, ErrNoKey
 	}
-	return k.cacheKey(run, secret)
+	return newAEAD(key)
 }
 
-// createKey creates the run's key. Callers hold mu.
 func (k *Keyring) createKey(run string) (cipher.AEAD, error) {
-	secret := make([]byte, keySize)
-	rand.Read(secret)
-	if k.dir != "" {
-		if err := k.createDir(); err != nil {
-			return nil, err
-		}
-		if err := writeFileSynced(k.keyFile(run), secret); err != nil {
-			return nil, err
-		}
-	}
-	return k.cacheKey(run, secret)
-}
-
-// createDir creates the folder of the keys if necessary. Callers hold mu.
-func (k *Keyring) createDir() error {
-	if _, err := os.Stat(k.dir); err == nil {
-		return nil
-	}
-	if err := os.MkdirAll(k.dir, 0o700); err != nil {
-		return err
-	}
-	return syncDir(filepath.Dir(k.dir))
-}
-
-func (k *Keyring) cacheKey(run string, secret []byte) (cipher.AEAD, error) {
-	block, err := aes.NewCipher(secret)
+	key := make([]byte, keySize)
+	rand.Read(key)
+	key, err := k.keys.create(run, key)
 	if err != nil {
 		return nil, err
 	}
-	aead, err := cipher.NewGCMWithRandomNonce(block)
+	return newAEAD(key)
+}
+
+func newAEAD(key []byte) (cipher.AEAD, error) {
+	block, err := aes.NewCipher(key)
 	if err != nil {
 		return nil, err
 	}
-	if k.keys == nil {
-		k.keys = make(map[string]cipher.AEAD)
-	}
-	k.keys[run] = aead
-	return aead, nil
+	return cipher.NewGCMWithRandomNonce(block)
 }
 
-// writeFileSynced writes a file that survives a crash, as does its name: an answer
-// that was recorded must stay readable.
-func writeFileSynced(name string, content []byte) error {
-	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(content)
-	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
-		return err
-	}
-	return syncDir(filepath.Dir(name))
-}
-
-// syncDir makes the names in a folder durable. Tests replace it.
-var syncDir = atomicfile.SyncDir
-
-// PauseDeletion keeps the files of deleted keys until each call of it has been
-// followed by one of ResumeDeletion.
+// PauseDeletion keeps deleted keys until each call of it has been followed by one of
+// ResumeDeletion. It doesn't keep other processes from deleting keys that are shared.
 func (k *Keyring) PauseDeletion() {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -214,7 +148,7 @@ func (k *Keyring) ResumeDeletion() (err error) {
 		return nil
 	}
 	for _, run := range k.pendingDeletes {
-		err = errors.Join(err, k.removeKeyFile(run))
+		err = errors.Join(err, k.keys.delete(run))
 	}
 	k.pendingDeletes = nil
 	return err

@@ -53,6 +53,14 @@ func (s *Share) Holds(worker string) bool {
 	return s == nil || s.Replica.Holds(context.Background(), worker)
 }
 
+// AwaitLease is that of the replica; a process that is alone doesn't wait.
+func (s *Share) AwaitLease(ctx context.Context) (waited bool, err error) {
+	if s == nil {
+		return false, nil
+	}
+	return s.Replica.AwaitLease(ctx)
+}
+
 // Runs are the runs of an engine.
 type Runs interface {
 	// InMemory yields the ids of the runs in memory.

@@ -1,6 +1,7 @@
 // Package blob stores data that is too large for a log: files, large artifacts and
 // large answers. Each blob belongs to a run, is named by the SHA-256 digest of its
-// content, and is deleted with the run.
+// content, and is deleted with the run. Several processes share blobs by what they have in
+// common, a [Shared]; each then has a folder as a cache.
 package blob
 
 import (
@@ -16,6 +17,9 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
+
+	"golang.org/x/sync/singleflight"
 
 	"github.com/photon-beam/beam/internal/atomicfile"
 	"github.com/photon-beam/beam/internal/diskspace"
@@ -31,6 +35,10 @@ type Store struct {
 	disk *diskspace.Disk
 	// Blobs up to this size, in bytes, are verified before they are read.
 	verifiedFirst int64
+
+	shared  Shared // nil if only the folder has blobs
+	fetches singleflight.Group
+	folders sync.RWMutex // write-locked while an empty subfolder is removed
 }
 
 // Open returns the store in a folder. If the folder doesn't exist, Open creates
@@ -43,7 +51,7 @@ func Open(dir string) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Store{root, diskspace.NewDisk(dir, diskspace.DefaultMinFree), maxVerifiedFirst}, nil
+	return &Store{root: root, disk: diskspace.NewDisk(dir, diskspace.DefaultMinFree), verifiedFirst: maxVerifiedFirst}, nil
 }
 
 // Close closes the folder.
@@ -56,16 +64,13 @@ func Digest(content []byte) string {
 }
 
 // Put stores everything that r yields, without holding it in memory. When Put
-// returns, the blob is on the disk, so a log may refer to it. The error is r's,
-// ctx's cause, [runlog.ErrDiskFull] or the file system's; no blob is stored then.
+// returns, the blob is on the disk, or shared, so a log may refer to it. The error is r's,
+// ctx's cause, [runlog.ErrDiskFull], or that of the file system or [Shared]; no blob is stored then.
 func (s *Store) Put(ctx context.Context, run string, r io.Reader) (digest string, size int64, err error) {
 	if err := checkName(run); err != nil {
 		return "", 0, err
 	}
 	defer func() { err = diskspace.WrapDiskFull(err) }()
-	if err := s.makeRunDir(run); err != nil {
-		return "", 0, err
-	}
 	temp := filepath.Join(run, tempPrefix+rand.Text())
 	defer func() {
 		if err != nil {
@@ -73,6 +78,9 @@ func (s *Store) Put(ctx context.Context, run string, r io.Reader) (digest string
 		}
 	}()
 	digest, size, err = s.writeFile(temp, checkedReader{ctx, s.disk, r})
+	if err == nil && s.shared != nil {
+		err = s.share(ctx, run, digest, size, temp)
+	}
 	if err != nil {
 		return "", 0, err
 	}
@@ -98,7 +106,7 @@ func (s *Store) makeRunDir(run string) error {
 // Sweep removes blobs that a killed process left incomplete. It must not be
 // called while Put is running.
 func (s *Store) Sweep() error {
-	for run, err := range s.Runs() {
+	for run, err := range s.folderRuns() {
 		if err != nil {
 			return err
 		}
@@ -117,8 +125,11 @@ func (s *Store) Sweep() error {
 	return nil
 }
 
-// syncDir makes the names in a folder durable.
+// syncDir makes the names in a folder durable, unless blobs are shared.
 func (s *Store) syncDir(dir string) error {
+	if s.shared != nil {
+		return nil
+	}
 	f, err := s.root.Open(dir)
 	if err != nil {
 		return err
@@ -126,14 +137,24 @@ func (s *Store) syncDir(dir string) error {
 	return errors.Join(f.Sync(), f.Close())
 }
 
+// createFile creates a file in the folder of a run.
+func (s *Store) createFile(name string) (*os.File, error) {
+	s.folders.RLock()
+	defer s.folders.RUnlock()
+	if err := s.makeRunDir(filepath.Dir(name)); err != nil {
+		return nil, err
+	}
+	return s.root.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+}
+
 func (s *Store) writeFile(name string, r io.Reader) (digest string, size int64, err error) {
-	f, err := s.root.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	f, err := s.createFile(name)
 	if err != nil {
 		return "", 0, err
 	}
 	hash := sha256.New()
 	size, err = io.Copy(io.MultiWriter(f, hash), r)
-	if err == nil {
+	if err == nil && s.shared == nil {
 		err = f.Sync()
 	}
 	if err = errors.Join(err, f.Close()); err != nil {
@@ -143,22 +164,31 @@ func (s *Store) writeFile(name string, r io.Reader) (digest string, size int64, 
 }
 
 // Open opens a blob for reading, whatever it contains now; see [Store.OpenVerified]. The
-// error is [ErrNotFound] or the file system's.
-func (s *Store) Open(run, digest string) (io.ReadSeekCloser, error) {
+// error is [ErrNotFound], or that of the file system or [Shared].
+func (s *Store) Open(run, digest string) (f io.ReadSeekCloser, err error) {
 	if err := errors.Join(checkName(run), checkName(digest)); err != nil {
 		return nil, err
 	}
-	f, err := s.root.Open(filepath.Join(run, digest))
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, ErrNotFound
+	err = s.orFetch(run, digest, func() (err error) {
+		f, err = s.root.Open(filepath.Join(run, digest))
+		if errors.Is(err, fs.ErrNotExist) {
+			err = ErrNotFound
+		}
+		return err
+	})
+	if err != nil {
+		return nil, err
 	}
-	return f, err
+	return f, nil
 }
 
 // Has reports whether a run has a blob, whatever it contains now.
 func (s *Store) Has(run, digest string) (bool, error) {
 	if err := errors.Join(checkName(run), checkName(digest)); err != nil {
 		return false, err
+	}
+	if s.shared != nil {
+		return s.shared.Has(run, digest)
 	}
 	_, err := s.root.Stat(filepath.Join(run, digest))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -172,6 +202,16 @@ func (s *Store) Remove(run, digest string) error {
 	if err := errors.Join(checkName(run), checkName(digest)); err != nil {
 		return err
 	}
+	if s.shared != nil {
+		if err := s.shared.Remove(run, digest); err != nil {
+			return err
+		}
+	}
+	return s.removeFile(run, digest)
+}
+
+// removeFile removes a blob from the folder, if it is there.
+func (s *Store) removeFile(run, digest string) error {
 	err := s.root.Remove(filepath.Join(run, digest))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -179,16 +219,29 @@ func (s *Store) Remove(run, digest string) error {
 	return err
 }
 
-// DeleteRun deletes all blobs of a run.
+// DeleteRun deletes all blobs of a run, and its messages.
 func (s *Store) DeleteRun(run string) error {
 	if err := checkName(run); err != nil {
 		return err
+	}
+	if s.shared != nil {
+		if err := s.shared.DeleteRun(run); err != nil {
+			return err
+		}
 	}
 	return s.root.RemoveAll(run)
 }
 
 // Runs yields the runs that have blobs.
 func (s *Store) Runs() iter.Seq2[string, error] {
+	if s.shared != nil {
+		return s.shared.Runs()
+	}
+	return s.folderRuns()
+}
+
+// folderRuns yields the runs that have subfolders.
+func (s *Store) folderRuns() iter.Seq2[string, error] {
 	return func(yield func(string, error) bool) {
 		f, err := s.root.Open(".")
 		if err != nil {
@@ -227,6 +280,9 @@ type Blob struct {
 
 // RunBlobs yields the blobs of a run.
 func (s *Store) RunBlobs(run string) iter.Seq2[Blob, error] {
+	if s.shared != nil {
+		return s.shared.RunBlobs(run)
+	}
 	return func(yield func(Blob, error) bool) {
 		entries, err := s.readRunDir(run)
 		if err != nil {

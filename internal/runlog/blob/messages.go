@@ -22,6 +22,9 @@ func (s *Store) WriteMessages(run string, lines []byte) error {
 	if err := checkName(run); err != nil {
 		return err
 	}
+	if s.shared != nil {
+		return s.shared.WriteMessages(run, lines)
+	}
 	if err := s.disk.CheckWrite(len(lines)); err != nil {
 		return err
 	}
@@ -45,6 +48,9 @@ func (s *Store) AppendMessages(run string, lines []byte) error {
 	if err := checkName(run); err != nil {
 		return err
 	}
+	if s.shared != nil {
+		return s.shared.AppendMessages(run, lines)
+	}
 	if err := s.disk.CheckWrite(len(lines)); err != nil {
 		return err
 	}
@@ -64,6 +70,9 @@ const maxMessagesFile = 4 << 20
 func (s *Store) ReadMessages(run string) ([]byte, error) {
 	if err := checkName(run); err != nil {
 		return nil, err
+	}
+	if s.shared != nil {
+		return s.shared.ReadMessages(run, maxMessagesFile)
 	}
 	f, err := s.root.Open(filepath.Join(run, messagesFile))
 	if errors.Is(err, fs.ErrNotExist) {

@@ -24,27 +24,53 @@ const maxVerifiedFirst = 64 << 20
 // damaged blob that has up to 64 MiB. A larger one that is read from its beginning is verified
 // meanwhile, and then reading its last part fails instead; one that is read from elsewhere is
 // verified first. damaged is called with what is wrong with it ([ErrNotFound],
-// [ErrChanged] or the file system's error), and returns the error.
+// [ErrChanged] or the file system's error), and returns the error. It isn't called if the blob
+// can't be fetched now; the error is then that of [Shared] or the file system.
 func (s *Store) OpenVerified(run, digest string, damaged func(reason error) error) (io.ReadSeekCloser, error) {
 	if err := errors.Join(checkName(run), checkName(digest)); err != nil {
 		return nil, err
 	}
-	f, size, err := s.openRegular(filepath.Join(run, digest))
-	if err != nil {
+	name := filepath.Join(run, digest)
+	var v *verifier
+	err := s.orFetch(run, digest, func() (err error) {
+		v, err = s.openVerifier(name, digest)
+		return err
+	})
+	switch _, unreadable := errors.AsType[*readError](err); {
+	case unreadable, errors.Is(err, ErrNotFound), errors.Is(err, ErrChanged):
 		return nil, damaged(err)
+	case err != nil:
+		return nil, err
+	case v.hash == nil:
+		return v.file, nil
 	}
-	v := &verifier{file: f, size: size, digest: digest, hash: sha256.New(), damaged: damaged}
-	if size > s.verifiedFirst {
-		return v, nil
+	v.damaged = func(reason error) error {
+		if s.shared != nil {
+			_ = s.root.RemoveAll(name) // so that it is fetched again
+		}
+		return damaged(reason)
 	}
-	if err := v.verifyAll(); err != nil {
-		return nil, errors.Join(err, f.Close())
-	}
-	return f, nil
+	return v, nil
 }
 
-// Load returns a blob, which is verified. The error is [ErrNotFound], [ErrChanged] or the file
-// system's.
+// openVerifier opens a blob in the folder. It verifies one that is small.
+func (s *Store) openVerifier(name, digest string) (*verifier, error) {
+	f, size, err := s.openRegular(name)
+	if err != nil {
+		return nil, err
+	}
+	v := &verifier{file: f, size: size, digest: digest, hash: sha256.New(), damaged: func(reason error) error { return reason }}
+	if size <= s.verifiedFirst {
+		if err := v.verifyAll(); err != nil {
+			_ = f.Close()
+			return nil, err
+		}
+	}
+	return v, nil
+}
+
+// Load returns a blob, which is verified. The error is [ErrNotFound], [ErrChanged], or that of the
+// file system or [Shared].
 func (s *Store) Load(run, digest string) ([]byte, error) {
 	f, err := s.OpenVerified(run, digest, func(reason error) error { return reason })
 	if err != nil {

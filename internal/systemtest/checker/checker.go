@@ -6,6 +6,7 @@ package checker
 
 import (
 	"context"
+	"crypto/sha256"
 	"fmt"
 	"math/rand/v2"
 	"net/http"
@@ -17,6 +18,24 @@ import (
 
 // A Person has a name and a token.
 type Person struct{ Name, Token string }
+
+// UsersFile returns the file of users who are such people. Olga is an operator.
+func UsersFile(people map[string]Person) any {
+	type user struct {
+		Name   string              `json:"name"`
+		Roles  []string            `json:"roles,omitempty"`
+		Tokens []map[string]string `json:"tokens"`
+	}
+	var users []user
+	for _, p := range people {
+		u := user{Name: p.Name, Tokens: []map[string]string{{"name": "test", "sha256": fmt.Sprintf("%x", sha256.Sum256([]byte(p.Token)))}}}
+		if p.Name == "olga" {
+			u.Roles = []string{"operator"}
+		}
+		users = append(users, u)
+	}
+	return map[string]any{"users": users}
+}
 
 // Options configure a checker. All but KeepFor, Upstream and Seed are required.
 type Options struct {

@@ -27,7 +27,7 @@ const (
 )
 
 // startCluster starts replicas of a program.
-func startCluster(t *testing.T, program string, o cluster.Options) *cluster.Cluster {
+func startCluster(t testing.TB, program string, o cluster.Options) *cluster.Cluster {
 	t.Helper()
 	bin := filepath.Join(t.TempDir(), "program")
 	if out, err := exec.Command("go", "build", "-o", bin, "github.com/photon-beam/beam/"+program).CombinedOutput(); err != nil {
@@ -51,7 +51,7 @@ func startCluster(t *testing.T, program string, o cluster.Options) *cluster.Clus
 
 // A browser sends requests to one address.
 type client struct {
-	t  *testing.T
+	t  testing.TB
 	at string
 }
 
@@ -142,4 +142,20 @@ func TestRunMovesBetweenReplicas(t *testing.T) {
 	if lines := bytes.Count(raw, []byte("\n")); lines != 2 {
 		t.Errorf("the steps ran %d times: %s", lines, raw)
 	}
+}
+
+// A replica that is terminated hands its runs over at once.
+func TestTerminatedReplicaHandsOver(t *testing.T) {
+	c := startCluster(t, upgraded, cluster.Options{})
+	a, b := client{t, c.Replicas[0].Address()}, client{t, c.Replicas[1].Address()}
+	id := a.start("deploy")
+	asked := a.await(id, "it waits", asks("approve"))
+	began := time.Now()
+	if err := c.Replicas[0].Terminate(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	ended := time.Since(began)
+	b.answer(asked)
+	b.await(id, "on another replica", asks("announce"))
+	t.Logf("the replica ended after %v, and the run went on after %v", ended, time.Since(began))
 }

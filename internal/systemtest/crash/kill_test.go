@@ -4,7 +4,6 @@ package crash
 
 import (
 	"context"
-	"crypto/sha256"
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
@@ -110,7 +109,7 @@ func newKillTest(t *testing.T, seed uint64) *killTest {
 		people[name] = checker.Person{Name: name, Token: "token-of-" + name + "-that-is-long-enough"}
 	}
 	k.program.args = []string{
-		"--users", writeJSON(t, dir, "users.json", usersFile(people)), "--keep-for", keepFor.String(), "--evict-after", "300ms",
+		"--users", writeJSON(t, dir, "users.json", checker.UsersFile(people)), "--keep-for", keepFor.String(), "--evict-after", "300ms",
 		"--mcp-config", writeJSON(t, dir, "mcp.json", map[string]any{"mcpServers": map[string]any{"test": map[string]string{"url": upstreamServer.URL}}}),
 	}
 	k.program.start()
@@ -122,24 +121,6 @@ func newKillTest(t *testing.T, seed uint64) *killTest {
 	})
 	ledger.Config.Handler = k.checker
 	return k
-}
-
-// usersFile returns a file of users.
-func usersFile(people map[string]checker.Person) any {
-	type user struct {
-		Name   string              `json:"name"`
-		Roles  []string            `json:"roles,omitempty"`
-		Tokens []map[string]string `json:"tokens"`
-	}
-	var users []user
-	for _, p := range people {
-		u := user{Name: p.Name, Tokens: []map[string]string{{"name": "test", "sha256": fmt.Sprintf("%x", sha256.Sum256([]byte(p.Token)))}}}
-		if p.Name == "olga" {
-			u.Roles = []string{"operator"}
-		}
-		users = append(users, u)
-	}
-	return map[string]any{"users": users}
 }
 
 func writeJSON(t *testing.T, dir, name string, content any) (path string) {
