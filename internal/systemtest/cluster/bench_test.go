@@ -14,7 +14,7 @@ import (
 // An answer on one replica lets the run go on at another, which holds it, and the next question appears in
 // the stream of a third. The database has a synchronous standby.
 func BenchmarkAnswerElsewhere(b *testing.B) {
-	c := startCluster(b, upgraded, cluster.Options{Postgres: cluster.PostgresOptions{Fsync: true, Standby: true}})
+	c := startCluster(b, cluster.Options{Postgres: cluster.PostgresOptions{Fsync: true, Standby: true}})
 	var at []client
 	for _, r := range c.Replicas {
 		at = append(at, client{b, r.Address()})

@@ -227,7 +227,7 @@ func (c *mcpClient) expectState(run, state string) {
 
 // A client of each revision sends every request to another replica, and notices nothing.
 func TestMCPOnAnyReplica(t *testing.T) {
-	cl := startCluster(t, beam, cluster.Options{})
+	cl := startCluster(t, cluster.Options{Program: beam})
 	var replicas []string
 	for _, r := range cl.Replicas {
 		replicas = append(replicas, r.Address())

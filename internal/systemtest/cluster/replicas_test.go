@@ -2,6 +2,7 @@ package cluster_test
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -20,20 +21,26 @@ import (
 
 const token = "a token of the tests, at least 16 bytes"
 
-// The programs of replicas: the one that is upgraded in other tests, and Beam's own.
+// The packages of programs: the one that is upgraded in other tests, and Beam.
 const (
-	upgraded = "internal/systemtest/upgrade/program"
-	beam     = "cmd/beam"
+	upgraded = "github.com/photon-beam/beam/internal/systemtest/upgrade/program"
+	beam     = "github.com/photon-beam/beam/cmd/beam"
 )
 
-// startCluster starts replicas of a program.
-func startCluster(t testing.TB, program string, o cluster.Options) *cluster.Cluster {
+func build(t testing.TB, program string) (file string) {
 	t.Helper()
-	bin := filepath.Join(t.TempDir(), "program")
-	if out, err := exec.Command("go", "build", "-o", bin, "github.com/photon-beam/beam/"+program).CombinedOutput(); err != nil {
+	file = filepath.Join(t.TempDir(), "program")
+	if out, err := exec.Command("go", "build", "-o", file, program).CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
-	o.Program, o.Token, o.Output = bin, token, t.Output()
+	return file
+}
+
+// startCluster starts replicas of a program, which o names by its package; by default, of the one
+// that is upgraded.
+func startCluster(t testing.TB, o cluster.Options) *cluster.Cluster {
+	t.Helper()
+	o.Program, o.Token, o.Output = build(t, cmp.Or(o.Program, upgraded)), token, t.Output()
 	c, err := cluster.Start(t.Context(), o)
 	if cluster.IsNotInstalled(err) {
 		t.Skip(err)
@@ -120,7 +127,7 @@ func asks(key string) func(info) bool {
 func TestRunMovesBetweenReplicas(t *testing.T) {
 	ledger := filepath.Join(t.TempDir(), "ledger")
 	t.Setenv("BEAM_TEST_LEDGER", ledger)
-	c := startCluster(t, upgraded, cluster.Options{})
+	c := startCluster(t, cluster.Options{})
 	var at []client
 	for _, r := range c.Replicas {
 		at = append(at, client{t, r.Address()})
@@ -146,7 +153,7 @@ func TestRunMovesBetweenReplicas(t *testing.T) {
 
 // A replica that is terminated hands its runs over at once.
 func TestTerminatedReplicaHandsOver(t *testing.T) {
-	c := startCluster(t, upgraded, cluster.Options{})
+	c := startCluster(t, cluster.Options{})
 	a, b := client{t, c.Replicas[0].Address()}, client{t, c.Replicas[1].Address()}
 	id := a.start("deploy")
 	asked := a.await(id, "it waits", asks("approve"))
