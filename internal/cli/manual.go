@@ -23,7 +23,7 @@ const (
   ${program} --mcp-config FILE    with other MCP servers' tools, from a client's file
 `
 	manualNotes = `Flags are variables, too: BEAM_ADDR is --addr. Exit status: 1 failure, 2 misuse.
-Times: 90s, 15m, 12h, 7d, 2w. Sizes: 500MB. Data: by default, ~/.local/state/beam.
+Times: 90s, 15m, 12h, 7d, 2w. Sizes: 500MB. Data: ~/.local/state/beam.
 `
 )
 

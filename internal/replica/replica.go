@@ -15,6 +15,7 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"log/slog"
 	"maps"
@@ -240,6 +241,26 @@ func (m *Member) peer(worker string) (Peer, bool) {
 	p, known := m.peers[worker]
 	return p, known
 }
+
+// A process that has not reached the database for notReadyAfter, or has not been able to write to it
+// for twice as long as it renews its lease, isn't ready.
+const notReadyAfter = 2 * lookEvery
+
+// Err returns an error while the process can't reach the database, for readiness checks. The receiver
+// may be nil.
+func (m *Member) Err() error {
+	if m == nil {
+		return nil
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if now := time.Now().Round(0); now.Sub(m.lastTry) < notReadyAfter && now.Sub(m.renewed.Round(0)) < 2*renewEvery+notReadyAfter {
+		return nil
+	}
+	return errNoContact
+}
+
+var errNoContact = errors.New("no contact with the store's database")
 
 // Peers returns the processes that share the store, this one among them, in the order in which they
 // have joined.
