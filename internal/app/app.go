@@ -322,8 +322,12 @@ func (c *Config) loadModels() (*llm.Models, error) {
 
 // newSurfaces makes the MCP server and the pages.
 func (a *App) newSurfaces(c Config) (err error) {
+	var sessions smallstate.Store
+	if a.store.Sharing != nil {
+		sessions = a.store.State
+	}
 	a.mcp, err = mcp.New(mcp.Config{
-		Engine: a.engine, Photons: c.Photons, StateSecret: a.keys.Sealing,
+		Engine: a.engine, Photons: c.Photons, StateSecret: a.keys.Sealing, Sessions: sessions,
 		Name: "beam", Version: Version(), Instructions: toolInstructions + c.Instructions,
 		Upstreams: a.upstreams.Catalogue(), AskPolicy: c.AskPolicy, SignInHint: c.signInHint(), Streams: a.streams, Configure: c.ConfigureMCP, TraceContext: traceContextFunc(a.tracer), Logger: c.Logger,
 		Apps: mcp.Apps{View: appview.New(a.engine), Marks: apps.NewMarks(a.store.State), Policy: c.Chat, Ephemeral: c.Folder.Temporary},

@@ -151,9 +151,12 @@ func (c *core) deleteKey(run string) error {
 // are masked, and of the messages of another server's tool no more is kept than its log may
 // have. If the secrets can't be known any more, no content is kept of what others send.
 func (c *core) RecordMessage(run string, o recording.Observed) {
-	r, err := c.load(run)
-	if err != nil {
-		return
+	r := c.residents.find(run)
+	if r == nil { // loading it takes its mu, which a start holds
+		var err error
+		if r, err = c.load(run); err != nil {
+			return
+		}
 	}
 	p, found := c.photons.Lookup(r.Start.Photon)
 	if !found { // then it isn't known what may be kept

@@ -105,7 +105,9 @@ func setLogLevel(r *session.Request) requests.Reply {
 	if !ok {
 		return r.Error(unknownLogLevelError(p.Level))
 	}
-	r.Session.UpdateClient(func(c *requests.Client) { c.LogLevel = level })
+	if err := r.Session.SetLogLevel(level); err != nil {
+		return r.Error(errUnavailable)
+	}
 	return r.Result(struct{}{})
 }
 

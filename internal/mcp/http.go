@@ -25,6 +25,7 @@ const sessionHeader = "Mcp-Session-Id"
 type httpHandler struct {
 	dispatcher *dispatcher
 	sessions   *sessions
+	calls      *calls.Service
 	streams    *budget.Budget // of callers
 	closed     context.Context
 }
@@ -35,9 +36,9 @@ func (h *httpHandler) serve(w http.ResponseWriter, r *http.Request, caller gener
 	case http.MethodPost:
 		h.servePost(w, r, caller, origin)
 	case http.MethodGet:
-		h.serveGet(w, r, caller)
+		h.serveGet(w, r, caller, origin)
 	case http.MethodDelete:
-		h.serveDelete(w, r, caller)
+		h.serveDelete(w, r, caller, origin)
 	default:
 		w.Header().Set("Allow", "GET, POST, DELETE")
 		streamable.WriteError(w, http.StatusMethodNotAllowed, nil, msg.Errorf(mcp.INVALID_REQUEST, "the MCP endpoint takes POST, GET and DELETE, not %s", r.Method))
@@ -66,19 +67,28 @@ func (h *httpHandler) sessionForMessage(w http.ResponseWriter, r *http.Request, 
 		streamable.WriteError(w, http.StatusBadRequest, &m, unsupportedVersionError(version))
 		return nil, false
 	}
-	return h.requireSession(w, r, caller, &m)
+	return h.requireSession(w, r, caller, origin, &m)
 }
 
 // requireSession returns the session that a request names. It writes an error response
 // and reports false if there is none.
-func (h *httpHandler) requireSession(w http.ResponseWriter, r *http.Request, caller generators.Caller, m *msg.Incoming) (*session.Session, bool) {
+func (h *httpHandler) requireSession(w http.ResponseWriter, r *http.Request, caller generators.Caller, origin string, m *msg.Incoming) (*session.Session, bool) {
 	id := r.Header.Get(sessionHeader)
 	if id == "" {
 		streamable.WriteError(w, http.StatusBadRequest, m, msg.Errorf(mcp.INVALID_REQUEST, "%s is missing: initialize returns one", sessionHeader))
 		return nil, false
 	}
-	sess := h.sessions.find(id, caller)
-	if sess == nil {
+	sess, err := h.sessions.find(id, caller, func() (string, error) { return origin, nil })
+	switch {
+	case errors.Is(err, errTooManySessions):
+		w.Header().Set("Retry-After", "60")
+		streamable.WriteError(w, http.StatusServiceUnavailable, m, msg.Errorf(mcp.INTERNAL_ERROR, "%v", err))
+		return nil, false
+	case err != nil:
+		w.Header().Set("Retry-After", "1")
+		streamable.WriteError(w, http.StatusServiceUnavailable, m, errUnavailable)
+		return nil, false
+	case sess == nil:
 		streamable.WriteError(w, http.StatusNotFound, m, msg.Errorf(mcp.INVALID_REQUEST, "there is no such session: start a new one with initialize"))
 		return nil, false
 	}
@@ -87,7 +97,7 @@ func (h *httpHandler) requireSession(w http.ResponseWriter, r *http.Request, cal
 
 // serveGet opens the stream for messages that belong to no request, or resumes the
 // stream of a call.
-func (h *httpHandler) serveGet(w http.ResponseWriter, r *http.Request, caller generators.Caller) {
+func (h *httpHandler) serveGet(w http.ResponseWriter, r *http.Request, caller generators.Caller, origin string) {
 	if !streamable.Accepts(r, "text/event-stream") || r.Header.Get("Accept") == "" {
 		streamable.WriteError(w, http.StatusNotAcceptable, nil, msg.Errorf(mcp.INVALID_REQUEST, "Accept must list text/event-stream"))
 		return
@@ -95,7 +105,7 @@ func (h *httpHandler) serveGet(w http.ResponseWriter, r *http.Request, caller ge
 	if refuseModern(w, r) {
 		return
 	}
-	sess, ok := h.requireSession(w, r, caller, nil)
+	sess, ok := h.requireSession(w, r, caller, origin, nil)
 	if !ok {
 		return
 	}
@@ -134,8 +144,11 @@ func (h *httpHandler) acquireStream(w http.ResponseWriter, caller generators.Cal
 
 // serveResumedStream continues a call whose stream broke off.
 func (h *httpHandler) serveResumedStream(w http.ResponseWriter, r *http.Request, sess *session.Session, cursor string) {
-	id, seq, ok := calls.ParseCursor(cursor)
+	id, seq, ticket, ok := calls.ParseCursor(cursor)
 	c := sess.Calls.Find(id)
+	if c == nil && ticket != "" {
+		c = h.calls.Rejoin(sess, id, ticket)
+	}
 	if !ok || c == nil || !c.HasEntry(seq) {
 		streamable.WriteError(w, http.StatusBadRequest, nil, msg.Errorf(mcp.INVALID_REQUEST, "Last-Event-ID belongs to no stream of this session"))
 		return
@@ -150,19 +163,23 @@ func (h *httpHandler) serveResumedStream(w http.ResponseWriter, r *http.Request,
 		inFlight = sess.Requests.Replace(r.Context(), c.RequestID())
 	}
 	defer sess.Requests.Finish(inFlight)
+	defer h.calls.KeepPresent(sess, c)()
 	finishResponse(c.Resume(out, inFlight, seq), out, http.StatusOK)
 }
 
 // serveDelete ends a session.
-func (h *httpHandler) serveDelete(w http.ResponseWriter, r *http.Request, caller generators.Caller) {
+func (h *httpHandler) serveDelete(w http.ResponseWriter, r *http.Request, caller generators.Caller, origin string) {
 	if refuseModern(w, r) {
 		return
 	}
-	sess, ok := h.requireSession(w, r, caller, nil)
+	sess, ok := h.requireSession(w, r, caller, origin, nil)
 	if !ok {
 		return
 	}
-	h.sessions.remove(sess)
+	if err := h.sessions.delete(sess); err != nil {
+		streamable.WriteError(w, http.StatusServiceUnavailable, nil, errUnavailable)
+		return
+	}
 	w.WriteHeader(http.StatusNoContent)
 }
 

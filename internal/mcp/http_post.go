@@ -26,7 +26,7 @@ func (h *httpHandler) servePost(w http.ResponseWriter, r *http.Request, caller g
 			return
 		}
 		defer release()
-		h.servePostedBatch(w, r, caller, body)
+		h.servePostedBatch(w, r, caller, origin, body)
 		return
 	}
 	m, invalid := msg.Parse(body)
@@ -50,14 +50,27 @@ func (h *httpHandler) servePost(w http.ResponseWriter, r *http.Request, caller g
 		return
 	}
 	switch {
-	case m.IsResponse():
+	case !m.IsRequest():
 		streamable.WriteAccepted(w)
-		sess.Requests.HandleResponse(m)
-	case m.IsNotification():
-		streamable.WriteAccepted(w)
-		sess.HandleNotification(m)
+		h.handleOther(sess, m)
 	default:
 		h.servePostedRequest(w, r, sess, m)
+	}
+}
+
+// handleOther handles a response or notification. What it is about may be another process's.
+func (h *httpHandler) handleOther(sess *session.Session, m msg.Incoming) {
+	shared := sess.Peers() != nil
+	forward := func() { sess.Peers().Forward(sess.ID, m) }
+	if m.IsResponse() {
+		if !sess.Requests.HandleResponse(m) && shared {
+			h.calls.HandleResponse(sess, m, forward)
+		}
+		return
+	}
+	sess.HandleNotification(m)
+	if m.Method == string(mcp.MethodNotificationCancelled) && shared {
+		forward()
 	}
 }
 
@@ -70,10 +83,23 @@ func (h *httpHandler) servePostedRequest(w http.ResponseWriter, r *http.Request,
 	defer out.Close()
 	pending := h.dispatcher.admit(ctx, sess, out, m, r.Header)
 	reply := pending.Await()
-	if m.Method == string(mcp.MethodInitialize) && reply.Code != 0 {
-		h.sessions.remove(sess)
+	if m.Method == string(mcp.MethodInitialize) {
+		reply = h.finishInitialize(sess, m, reply)
 	}
 	finishResponse(reply, out, httpStatus(sess, reply))
+}
+
+// finishInitialize keeps a session that initialize has begun, or forgets it. It returns the reply.
+func (h *httpHandler) finishInitialize(sess *session.Session, m msg.Incoming, reply requests.Reply) requests.Reply {
+	if reply.Code == 0 && sess.Peers() != nil {
+		if err := h.sessions.peers.add(sess); err != nil {
+			reply = requests.ErrorReply(m.ID, errUnavailable)
+		}
+	}
+	if reply.Code != 0 {
+		h.sessions.remove(sess)
+	}
+	return reply
 }
 
 // sendsPrimingEvents reports whether streams begin with an event to resume after (MCP
@@ -112,8 +138,8 @@ func httpStatus(sess *session.Session, r requests.Reply) int {
 }
 
 // servePostedBatch serves a batch. Its responses form one JSON array.
-func (h *httpHandler) servePostedBatch(w http.ResponseWriter, r *http.Request, caller generators.Caller, body []byte) {
-	sess, ok := h.requireSession(w, r, caller, nil)
+func (h *httpHandler) servePostedBatch(w http.ResponseWriter, r *http.Request, caller generators.Caller, origin string, body []byte) {
+	sess, ok := h.requireSession(w, r, caller, origin, nil)
 	if !ok {
 		return
 	}
@@ -133,10 +159,8 @@ func (h *httpHandler) servePostedBatch(w http.ResponseWriter, r *http.Request, c
 		case invalid != nil:
 		case m.Method == string(mcp.MethodInitialize):
 			replies = append(replies, requests.Immediate(requests.ErrorReply(m.ID, requests.ErrInitializeInBatch)))
-		case m.IsResponse():
-			sess.Requests.HandleResponse(m)
-		case m.IsNotification():
-			sess.HandleNotification(m)
+		case !m.IsRequest():
+			h.handleOther(sess, m)
 		default:
 			pending := h.dispatcher.admit(r.Context(), sess, out, m, r.Header)
 			replies = append(replies, pending)

@@ -115,7 +115,7 @@ func (s *resources) subscribe(r *session.Request) requests.Reply {
 		return r.Error(msg.Errorf(mcp.INVALID_PARAMS, "uri is required"))
 	}
 	s.upstreams.subscribe(r.InFlight.NewContext(), r.Client.Caller, uri)
-	if err := r.Session.Changes.Subscribe(uri); err != nil {
+	if err := r.Session.Subscribe(uri); err != nil {
 		return r.Error(msg.Errorf(mcp.RESOURCE_NOT_FOUND, "%v", err))
 	}
 	return r.Result(struct{}{})
@@ -127,6 +127,8 @@ func (s *resources) unsubscribe(r *session.Request) requests.Reply {
 	if uri == "" {
 		return r.Error(msg.Errorf(mcp.INVALID_PARAMS, "uri is required"))
 	}
-	r.Session.Changes.Unsubscribe(uri)
+	if err := r.Session.Unsubscribe(uri); err != nil {
+		return r.Error(errUnavailable)
+	}
 	return r.Result(struct{}{})
 }

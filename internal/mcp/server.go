@@ -31,6 +31,7 @@ import (
 	"github.com/photon-beam/beam/internal/mcp/tasks"
 	"github.com/photon-beam/beam/internal/registry"
 	"github.com/photon-beam/beam/internal/runlog"
+	"github.com/photon-beam/beam/internal/smallstate"
 )
 
 // Config configures a server. Engine, Photons and StateSecret are required.
@@ -59,6 +60,8 @@ type Config struct {
 	// SignInHint is a sentence that says how the user signs in to Beam's pages, for the
 	// results that hold their addresses; empty for none.
 	SignInHint string
+	// Sessions has the sessions over HTTP that other processes serve, too; nil if none do.
+	Sessions smallstate.Store
 	// Streams bounds the requests and streams of callers over HTTP; nil is a budget with
 	// the default limit.
 	Streams *budget.Budget
@@ -128,21 +131,37 @@ func newServer(c Config, only string) (*Server, error) {
 	callsConfig := &calls.Config{
 		Engine: c.Engine, Photons: c.Photons, Sealer: sealer, Tasks: s.tasks, Policy: c.AskPolicy, Chat: c.Apps, SignInHint: c.SignInHint,
 		Server: self, MapUI: uiMapper(only), Logger: c.Logger,
+		Shared: c.Sessions != nil,
 	}
 	tools := &toolList{engine: c.Engine, photons: c.Photons, upstreams: c.Upstreams, only: only, calls: callsConfig, changes: s.changes, logger: c.Logger}
 	callsConfig.FindTool = tools.find
 	s.calls = calls.NewService(callsConfig)
 	upstreams := &upstreams{catalogue: c.Upstreams, only: only, calls: s.calls, server: self, logger: c.Logger}
 	s.dispatcher = &dispatcher{tools: tools, traceContext: c.TraceContext, methods: s.methods(callsConfig, library, tools, upstreams)}
-	s.http = &httpHandler{dispatcher: s.dispatcher, sessions: s.sessions, streams: c.Streams, closed: s.closed}
+	s.sessions.subscribe = upstreams.subscribe
+	if c.Sessions != nil {
+		s.sessions.peers = newPeers(c.Sessions, only, s.calls, c.Logger)
+		go s.sessions.peers.takeMail(s.closed, s.sessions.receive)
+	}
+	s.http = &httpHandler{dispatcher: s.dispatcher, sessions: s.sessions, calls: s.calls, streams: c.Streams, closed: s.closed}
 	s.unwatch = []func(){c.Photons.Watch(tools.refresh), upstreams.watch(s.changes)}
 	tools.refresh()
 	if err := library.watch(s.closed, s.reportChange); err != nil {
 		s.Close()
 		return nil, err
 	}
-	go s.sessions.endIdle(s.closed, s.calls.SweepMarks)
+	go s.sessions.endIdle(s.closed, s.sweep)
 	return s, nil
+}
+
+// sweep removes what is kept of runs and sessions that there are no more.
+func (s *Server) sweep(ctx context.Context) {
+	s.calls.SweepMarks(ctx)
+	if p := s.sessions.peers; p != nil {
+		if err := p.sweep(ctx); err != nil {
+			s.config.Logger.Error("deleting ended sessions", "err", err)
+		}
+	}
 }
 
 // methods returns how the requests of each method are served.

@@ -148,7 +148,9 @@ func (c *call) handOff() (r requests.Reply, done bool) {
 	}
 	c.run.keepResult()
 	if c.session.ID != "" && !c.session.Identified { // others may list their runs
-		c.session.Handles.Remember(c.run.id)
+		if err := c.session.RememberHandle(c.run.id); err != nil {
+			c.run.logger.Error("remembering a handle", "run", c.run.id, "err", err)
+		}
 	}
 	c.handedOff.Store(true)
 	c.questions.withdraw("it was not answered in time; it is open on Beam's page")

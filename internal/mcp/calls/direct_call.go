@@ -90,6 +90,11 @@ func (d *directCall) resume(ctx context.Context, after uint64) (r requests.Reply
 	if err := d.stream.catchUp(ctx, after); err != nil {
 		return r, true, err
 	}
+	if d.call.session.Peers() != nil {
+		if err := d.call.catchUpQuestions(after); err != nil {
+			return r, true, err
+		}
+	}
 	d.call.progress.resume(&d.stream.state)
 	d.call.questions.noteResponse() // the client was disconnected, not silent
 	if r, done := d.call.repeatHandOff(); done {

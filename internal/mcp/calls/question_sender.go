@@ -154,7 +154,7 @@ func (q *questionSender) send(out requests.Sender, p *pendingRequest, r msg.Requ
 	if !open {
 		return nil
 	}
-	return q.session.SendRequest(out, q.run.cursor(p.askSeq), id, r.Method, q.relatedParams(r.Params), responseHandler{q, p})
+	return q.session.SendRequest(out, q.run.cursor(p.askSeq), id, r.Method, q.relatedParams(r.Params), responseHandler{questions: q, pending: p})
 }
 
 // relatedParams adds the related _meta members to a request's params.
@@ -253,7 +253,9 @@ func (q *questionSender) settle(out requests.Sender, s msg.Settlement, reason st
 	if p.acceptIsConsent && s.IsAccepted() {
 		err = out.Send("", msg.EncodeNotification("notifications/elicitation/complete", map[string]any{"elicitationId": q.run.askID(s.AskSeq)}))
 	}
-	if open && err == nil {
+	// With peers, the client itself may have responded at another one.
+	answeredHere := s.Surface == msg.Surface && q.session.Peers() != nil
+	if open && !answeredHere && err == nil {
 		err = out.Send("", msg.EncodeNotification("notifications/cancelled", map[string]any{"requestId": id, "reason": reason}))
 	}
 	return err
@@ -269,6 +271,16 @@ func (q *questionSender) withdraw(reason string) {
 		_ = q.settle(out, msg.Settlement{AskSeq: p.askSeq}, reason) // the client may be gone
 	}
 	q.outlet.flush()
+}
+
+// expect notes that the client was asked a question, and may respond.
+func (q *questionSender) expect(seq uint64, r *msg.Request) {
+	p := &pendingRequest{askSeq: seq, acceptIsConsent: r.AcceptIsConsent, version: versionOf(*r)}
+	q.mu.Lock()
+	q.pending = append(q.pending, p)
+	id := q.requestID(p)
+	q.mu.Unlock()
+	q.session.Requests.Await(id, responseHandler{questions: q, pending: p})
 }
 
 // forgetSettled removes the requests of questions that are settled, for a call without a

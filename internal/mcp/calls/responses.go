@@ -26,6 +26,8 @@ func tooManyInvalidAnswers(invalid *generators.InvalidError) string {
 type responseHandler struct {
 	questions *questionSender
 	pending   *pendingRequest
+	// forward passes the response to the process that has sent the request; nil if this one has.
+	forward func()
 }
 
 var _ requests.ResponseHandler = responseHandler{}
@@ -46,8 +48,12 @@ func (h responseHandler) handle(ctx context.Context, m msg.Incoming) {
 	}
 	var invalid *generators.InvalidError
 	if errors.As(err, &invalid) {
+		if h.forward != nil {
+			h.forward()
+			return
+		}
 		if q.countInvalidAnswer(h.pending, invalid) {
-			q.session.QueueStep(func() { h.askAgain(&open.Asked) })
+			q.session.QueueStep(func() { h.askAgain(&open.Asked, m) })
 			return
 		}
 		err = r.withdraw(ctx, id, runlog.Invalid, tooManyInvalidAnswers(invalid))
@@ -81,13 +87,19 @@ func (h responseHandler) retry(m msg.Incoming, delay time.Duration) {
 	})
 }
 
-// askAgain asks the question again.
-func (h responseHandler) askAgain(asked *runlog.Asked) {
+// askAgain asks the question again, whose response m is not valid.
+func (h responseHandler) askAgain(asked *runlog.Asked, m msg.Incoming) {
 	q := h.questions
 	q.mu.Lock()
 	out := q.sender
 	q.mu.Unlock()
-	if err := q.resend(out, h.pending, asked); err != nil && !errors.Is(err, msg.ErrClientGone) {
+	switch err := q.resend(out, h.pending, asked); {
+	case err == nil:
+	case errors.Is(err, msg.ErrClientGone):
+		if p := q.session.Peers(); p != nil { // one of which may have the call's stream now
+			p.Forward(q.session.ID, m)
+		}
+	default:
 		q.run.logger.Error("asking again", "run", q.run.id, "err", err)
 	}
 }

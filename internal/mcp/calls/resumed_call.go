@@ -27,6 +27,7 @@ func (b *beamTools) resume(r *session.Request, info engine.Info, answer func(req
 	run.keepResult() // a restart of Beam forgets it
 	forgetSettled(r.Session, info)
 	run.number = b.starter.lastNumber.Add(1)
+	b.starter.addTicket(r, run)
 	digest := requeststate.DigestCall(r.Params.Name, r.Params.Arguments)
 	if r.Client.IsModern() && r.Params.RequestState != "" {
 		b.starter.continueRoundTrip(r, run.photon, digest, nil, answer, b.resumedCallOf(r, answer))

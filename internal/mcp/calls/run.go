@@ -27,6 +27,7 @@ type run struct {
 	// number distinguishes the calls of one run within a session; it is 0 where there can
 	// be only one.
 	number        uint32
+	ticket        string          // see ticket; empty if nobody else can resume the call
 	progressToken json.RawMessage // nil if the client gave none
 	pages         func() (string, error)
 	mapUI         func(uri string) string
@@ -37,15 +38,26 @@ type run struct {
 func (r *run) key() string { return r.id + r.numberSuffix() }
 
 // cursor returns the event id that a client resumes after.
-func (r *run) cursor(seq uint64) string { return r.key() + "." + strconv.FormatUint(seq, 10) }
+func (r *run) cursor(seq uint64) string {
+	c := r.key() + "." + strconv.FormatUint(seq, 10)
+	if r.ticket != "" {
+		c += ticketMark + r.ticket
+	}
+	return c
+}
+
+// ticketMark is before the ticket in an event id.
+const ticketMark = "~"
 
 // ParseCursor returns the key of a call and the ordinal of an entry, given the event id that
-// a client resumes after.
-func ParseCursor(cursor string) (key string, seq uint64, ok bool) {
+// a client resumes after; and the ticket of the call, if it has one.
+func ParseCursor(cursor string) (key string, seq uint64, ticket string, ok bool) {
+	cursor, ticket, _ = strings.Cut(cursor, ticketMark)
 	if key, ok := strings.CutSuffix(cursor, ".0"); ok && key != "" { // which no ask id ends in
-		return key, 0, true
+		return key, 0, ticket, true
 	}
-	return runlog.SplitAskID(cursor) // cursors and ask ids have the same form
+	key, seq, ok = runlog.SplitAskID(cursor) // cursors and ask ids have the same form
+	return key, seq, ticket, ok
 }
 
 // requestID returns the id of the request that asks a question. No id is used twice in a

@@ -45,7 +45,9 @@ type Config struct {
 	FindTool func(name string) (*generators.Photon, bool)
 	// MapUI returns the function that maps the ui:// addresses of what a photon returns;
 	// nil if its clients use the upstream's own.
-	MapUI  func(*generators.Photon) func(uri string) string
+	MapUI func(*generators.Photon) func(uri string) string
+	// Shared reports that other processes serve the same sessions.
+	Shared bool
 	Logger *slog.Logger
 }
 
@@ -116,11 +118,8 @@ func (s *Service) servePhoton(r *session.Request, answer func(requests.Reply)) {
 		name: r.Params.Name, args: r.Params.Arguments, photon: photon, decision: decision,
 		hasToolResult: !decision.IsTask || r.Client.IsModern(),
 	}
-	sess, client := r.Session, r.Client
 	newCall := func(run *run) (*call, func(requests.Reply)) {
-		c := s.starter.newCall(r, run, startedRun{run: run}, toolResult)
-		isPromised := func() bool { return s.config.GuaranteedOutputSchema(sess, client, photon) != nil }
-		c.allowHandoff(s.starter.leaveTimes(decision), s.starter.handoff(r, run, IsShownInChat(photon), isPromised))
+		c := s.newPhotonCall(r, run, decision)
 		c.presence = start.presence
 		return c, answer
 	}
@@ -132,6 +131,15 @@ func (s *Service) servePhoton(r *session.Request, answer func(requests.Reply)) {
 	default:
 		s.starter.serveCall(r, &start, answer, newCall)
 	}
+}
+
+// newPhotonCall returns the call of a photon that has started a run.
+func (s *Service) newPhotonCall(r *session.Request, run *run, d tasks.Decision) *call {
+	c := s.starter.newCall(r, run, startedRun{run: run}, toolResult)
+	sess, client, photon := r.Session, r.Client, run.photon
+	isPromised := func() bool { return s.config.GuaranteedOutputSchema(sess, client, photon) != nil }
+	c.allowHandoff(s.starter.leaveTimes(d), s.starter.handoff(r, run, IsShownInChat(photon), isPromised))
+	return c
 }
 
 // ServeTaskRequest serves a request about a task.

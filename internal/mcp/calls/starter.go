@@ -83,6 +83,7 @@ func (s *starter) startRun(ctx context.Context, r *session.Request, start start)
 		return nil, err
 	}
 	run := s.newRun(r, start.photon, info.ID)
+	s.addTicket(r, run)
 	r.Sender.SetResumeCursor(run.cursor(0))
 	return run, nil
 }

@@ -115,15 +115,21 @@ func (t *taskCalls) createdTask(r *session.Request, run *run) requests.Reply {
 // announceTask notifies the session's client of changes of a new task, if there is a
 // stream for that.
 func (t *taskCalls) announceTask(sess *session.Session, info engine.Info) {
-	if sess.Stream.Current() == nil {
-		return
+	switch {
+	case sess.Stream.Current() != nil:
+		sess.MarkInitialized() // a client that calls tools has, even if it doesn't say so
+		t.watch(sess).Add(info)
+	case sess.Peers() != nil:
+		sess.Peers().AnnounceTask(sess.ID, info.ID)
 	}
-	watch := sess.Changes.TaskWatch(func() *tasks.Watch {
+}
+
+// watch returns what notifies a session's client of changes of its tasks.
+func (t *taskCalls) watch(sess *session.Session) *tasks.Watch {
+	return sess.Changes.TaskWatch(func() *tasks.Watch {
 		requester := func() tasks.Requester { return sess.TaskRequester(sess.Client()) }
 		return t.starter.config.Tasks.NewStatusWatch(sess.Caller(), requester, sess.Changes.Signal)
 	})
-	sess.MarkInitialized() // a client that calls tools has, even if it doesn't say so
-	watch.Add(info)
 }
 
 // serve serves a request about a task.
@@ -160,13 +166,14 @@ func (t *taskCalls) serve(r *session.Request, answer func(requests.Reply)) {
 
 // newTaskCall returns a call that asks a client the questions of a task's run, from its
 // beginning, and sends no log messages.
-func (t *taskCalls) newTaskCall(r *session.Request, info engine.Info) *call {
+func (t *taskCalls) newTaskCall(r *session.Request, info engine.Info, number uint32) *call {
 	quiet := *r.Client
 	quiet.LogLevel = msg.NoLogging
 	asked := *r
 	asked.Client = &quiet
 	run := t.starter.newRun(&asked, t.starter.photonOf(info), info.ID)
-	run.number, run.progressToken = t.starter.lastNumber.Add(1), nil
+	run.number, run.progressToken = number, nil
+	t.starter.addTicket(r, run)
 	return t.starter.newCall(&asked, run, taskRun{id: run.id}, taskResult(run.id))
 }
 
@@ -174,7 +181,7 @@ func (t *taskCalls) newTaskCall(r *session.Request, info engine.Info) *call {
 // meanwhile asks the client the task's questions. It sends no events, because the task
 // has a statusMessage.
 func (t *taskCalls) serveTaskResult(r *session.Request, info engine.Info, answer func(requests.Reply)) {
-	c := t.newTaskCall(r, info)
+	c := t.newTaskCall(r, info, t.starter.lastNumber.Add(1))
 	r.Sender.SetResumeCursor(c.run.cursor(0))
 	end := r.Session.Polled.BeginResultRequest(info.ID)
 	c.followDirectly(r, 0, false, func(reply requests.Reply) { end(); answer(reply) })
@@ -195,7 +202,7 @@ func (t *taskCalls) askPolledTask(r *session.Request) {
 	if !isDue {
 		return
 	}
-	d, f := t.newTaskCall(r, info).newDirectCall(stream.Sender, asking, 0)
+	d, f := t.newTaskCall(r, info, t.starter.lastNumber.Add(1)).newDirectCall(stream.Sender, asking, 0)
 	d.call.questions.continueOn(d.stream.sender)
 	d.requestEnded = func(cause error) {
 		if cause != requests.ErrSessionEnded && cause != session.ErrClientLeft {

@@ -29,7 +29,7 @@ func (b *beamTools) listWaitingRuns(r *session.Request) requests.Reply {
 // otherwise those whose handles the session has returned. There are at most
 // [session.MaxHandles].
 func (b *beamTools) findWaitingRuns(r *session.Request) ([]engine.Info, error) {
-	caller, handles := r.Client.Caller, r.Session.Handles.IDs()
+	caller, handles := r.Client.Caller, r.Session.Handles()
 	return b.starter.config.Engine.Runs(caller, session.MaxHandles, func(i engine.Info) bool {
 		isCall := i.Surface == msg.Surface || i.Surface == tasks.Surface
 		waits := i.State == engine.Waiting || i.Pause() != ""

@@ -107,9 +107,9 @@ func (t *Table) Await(id string, handler ResponseHandler) bool {
 	return true
 }
 
-// HandleResponse passes a response to its handler. It ignores a response without one:
-// the request may have been withdrawn meanwhile.
-func (t *Table) HandleResponse(m msg.Incoming) {
+// HandleResponse passes a response to its handler. It reports false if there is none: the
+// request may have been withdrawn meanwhile.
+func (t *Table) HandleResponse(m msg.Incoming) bool {
 	t.mu.Lock()
 	handler := t.awaited[string(m.ID)]
 	delete(t.awaited, string(m.ID))
@@ -117,6 +117,7 @@ func (t *Table) HandleResponse(m msg.Incoming) {
 	if handler != nil {
 		handler.HandleResponse(m)
 	}
+	return handler != nil
 }
 
 // Forget removes the handler of a request of this server, and reports whether there was

@@ -77,23 +77,36 @@ func NewSealer(secret []byte) (*Sealer, error) {
 // Seal encrypts a state and sets its expiry.
 func (s *Sealer) Seal(st State) (string, error) {
 	st.Expires = time.Now().Add(Lifetime).Unix()
-	raw, err := json.Marshal(st)
+	return s.SealValue(st, "")
+}
+
+// SealValue encrypts a value of another kind. The purpose must be the same when it is opened.
+func (s *Sealer) SealValue(v any, purpose string) (string, error) {
+	raw, err := json.Marshal(v)
 	if err != nil {
 		return "", err
 	}
-	return base64.RawURLEncoding.EncodeToString(s.aead.Seal(nil, nil, raw, nil)), nil
+	return base64.RawURLEncoding.EncodeToString(s.aead.Seal(nil, nil, raw, []byte(purpose))), nil
+}
+
+// OpenValue decrypts what SealValue has encrypted. The error is [ErrInvalid].
+func (s *Sealer) OpenValue(text, purpose string, v any) error {
+	sealed, err := base64.RawURLEncoding.Strict().DecodeString(text)
+	if err != nil {
+		return ErrInvalid
+	}
+	raw, err := s.aead.Open(nil, nil, sealed, []byte(purpose))
+	if err != nil || json.Unmarshal(raw, v) != nil {
+		return ErrInvalid
+	}
+	return nil
 }
 
 // Open decrypts a state. The owner, tool and arguments must be the same as when it
 // was sealed. The error is [ErrInvalid] or [ErrExpired].
 func (s *Sealer) Open(text, owner string, digest []byte) (State, error) {
 	var st State
-	sealed, err := base64.RawURLEncoding.Strict().DecodeString(text)
-	if err != nil {
-		return st, ErrInvalid
-	}
-	raw, err := s.aead.Open(nil, nil, sealed, nil)
-	if err != nil || json.Unmarshal(raw, &st) != nil || callers.OwnerID(st.Owner) != owner || !bytes.Equal(st.Digest, digest) {
+	if s.OpenValue(text, "", &st) != nil || callers.OwnerID(st.Owner) != owner || !bytes.Equal(st.Digest, digest) {
 		return State{}, ErrInvalid
 	}
 	if time.Now().Unix() > st.Expires {

@@ -90,28 +90,36 @@ func (cs *Calls) end() []Call {
 // MaxHandles is the largest number of handles that a session remembers.
 const MaxHandles = 20
 
-// Handles are those of the runs that a session has returned. The zero value has none.
-type Handles struct {
+// handles are those of the runs that a session has returned. The zero value has none.
+type handles struct {
 	mu  sync.Mutex
 	ids []string // oldest first
 }
 
-// Remember records that the session has returned a run's handle. It forgets the oldest if
-// there are too many.
-func (h *Handles) Remember(id string) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if slices.Contains(h.ids, id) {
-		return
+// addHandle adds a handle. It forgets the oldest if there are too many.
+func addHandle(ids []string, id string) []string {
+	if slices.Contains(ids, id) {
+		return ids
 	}
-	if len(h.ids) >= MaxHandles {
-		h.ids = slices.Delete(h.ids, 0, 1)
+	if len(ids) >= MaxHandles {
+		ids = slices.Delete(ids, 0, 1)
 	}
-	h.ids = append(h.ids, id)
+	return append(ids, id)
 }
 
-// IDs returns the handles.
-func (h *Handles) IDs() []string {
+func (h *handles) remember(id string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.ids = addHandle(h.ids, id)
+}
+
+func (h *handles) set(ids []string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.ids = ids
+}
+
+func (h *handles) all() []string {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return slices.Clone(h.ids)

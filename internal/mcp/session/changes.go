@@ -2,8 +2,6 @@ package session
 
 import (
 	"fmt"
-	"maps"
-	"slices"
 	"sync"
 
 	"github.com/photon-beam/beam/internal/mcp/changes"
@@ -53,11 +51,19 @@ func (c *Changes) Subscribes(uri string) bool {
 	return c.subscribed[uri]
 }
 
-// Subscribed returns the resources that the client is subscribed to.
-func (c *Changes) Subscribed() []string {
+// replace replaces the resources that the client is subscribed to. It returns those that it wasn't
+// subscribed to before.
+func (c *Changes) replace(uris []string) (added []string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return slices.Collect(maps.Keys(c.subscribed))
+	before := c.subscribed
+	c.subscribed = make(map[string]bool, len(uris))
+	for _, uri := range uris {
+		if c.subscribed[uri] = true; !before[uri] {
+			added = append(added, uri)
+		}
+	}
+	return added
 }
 
 // TaskWatch returns what makes notifications of the client's tasks. The first call has

@@ -42,10 +42,12 @@ type Session struct {
 
 	Requests requests.Table
 	Calls    Calls
-	Handles  Handles
 	Polled   PolledTasks
 	Stream   Standalone
 	Changes  *Changes
+
+	handles handles
+	peers   Peers // see Share
 
 	initialized     chan struct{}
 	markInitialized func()
@@ -114,14 +116,19 @@ func (s *Session) RunBlocking(f func()) {
 
 // End ends the session and cancels its requests with cause.
 func (s *Session) End(cause error) {
+	for _, c := range s.Leave(cause) {
+		c.Abandon()
+	}
+}
+
+// Leave is End for a process that leaves the session, and its calls, which it returns, to its peers.
+func (s *Session) Leave(cause error) []Call {
 	calls := s.Calls.end()
 	s.Polled.end(cause)
 	s.Requests.End(cause)
 	s.markEnded()
-	for _, c := range calls {
-		c.Abandon()
-	}
 	s.Changes.Close()
+	return calls
 }
 
 // Client returns the client that initialize introduced, or nil.

@@ -88,6 +88,9 @@ func (w *Watch) Add(info engine.Info) {
 	}
 }
 
+// AddUnknown adds a task whose state the client may not know.
+func (w *Watch) AddUnknown(id string) { w.watchTask(id, "", 0) }
+
 // markChanged records that a task may have changed. It does not block.
 func (w *Watch) markChanged(id string) {
 	w.mu.Lock()
