@@ -30,35 +30,26 @@ func (r *Report) Whole() bool { return len(r.Damaged) == 0 && len(r.Problems) ==
 // against a new fold of the entries, the sums, and small state. Appends go on meanwhile, but the
 // write-ahead log grows. The error is ctx's, or that nothing could be read.
 func (s *Store) Check(ctx context.Context) (Report, error) {
-	conn, err := s.readers.Conn(ctx)
-	if err != nil {
-		return Report{}, s.fail(ctx, err)
-	}
-	defer conn.Close()
-	c := &checker{
-		reader: reader{statements: statements{on: conn}, dialect: s.dialect, closing: s.closing}, store: s, sums: newTally(),
-		Report: Report{Damaged: make(map[string]string), MissingFiles: make(map[string][]string)},
-	}
-	defer c.closeStatements()
-	if _, err := conn.ExecContext(ctx, s.dialect.beginRead); err != nil {
-		return Report{}, s.fail(ctx, err)
-	}
-	for _, step := range []func(context.Context) error{c.checkStructure, c.checkRuns, c.checkTables, c.checkState} {
-		if err := step(ctx); err != nil {
-			if ctx.Err() != nil || s.isClosed() {
-				return c.Report, s.fail(ctx, err)
+	report := Report{Damaged: make(map[string]string), MissingFiles: make(map[string][]string)}
+	err := s.Snapshot(ctx, func(at *Store) error {
+		c := &checker{reader: at.reader, store: s, sums: newTally(), Report: &report}
+		for _, step := range []func(context.Context) error{c.checkStructure, c.checkRuns, c.checkTables, c.checkState} {
+			if err := step(ctx); err != nil {
+				if ctx.Err() != nil || s.isClosed() {
+					return s.fail(ctx, err)
+				}
+				c.Problems = append(c.Problems, err.Error())
 			}
-			c.Problems = append(c.Problems, err.Error())
 		}
-	}
-	_, _ = conn.ExecContext(context.WithoutCancel(ctx), "ROLLBACK") // fails if damage has ended the transaction
-	return c.Report, nil
+		return nil
+	})
+	return report, err
 }
 
 // A checker reads one snapshot. It sums up what the tables beside runs and entries must have.
 type checker struct {
-	reader
-	Report
+	*reader
+	*Report
 	store          *Store
 	sums           tally
 	heads          digest // of the runs
