@@ -37,7 +37,7 @@ var sqliteDialect = dialect{
 
 // postgresDialect is what PostgreSQL needs.
 var postgresDialect = dialect{
-	begin:     "BEGIN",
+	begin: "BEGIN",
 	// What reads everything takes as long as its reader, as pg_dump.
 	beginRead: "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET LOCAL statement_timeout = 0; SET LOCAL idle_in_transaction_session_timeout = 0",
 	tables:    "SELECT count(*) FROM information_schema.tables WHERE table_schema = current_schema() AND table_name = 'meta'",

@@ -143,7 +143,7 @@ func checkRuns(ctx context.Context, p *command.Program, dir string) finding {
 	case err != nil:
 		return finding{"runs", findingProblem, err.Error(), "Make the folder readable."}
 	case !report.Whole():
-		return finding{"runs", findingProblem, describeDamage(report), mend}
+		return finding{"runs", findingProblem, describeDamage(report, "data folder"), mend}
 	case len(report.MissingFiles) > 0:
 		return finding{"runs", findingProblem, describeMissingFiles(report), "Mount the volume that has them, or restore a backup. The rest of the runs is intact."}
 	}
