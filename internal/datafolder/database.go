@@ -29,6 +29,15 @@ func (f *Folder) UseDatabase(at, keyFile string) error {
 	if _, err := postgres.Parse(at); err != nil {
 		return err
 	}
+	if err := CheckSecretsKey(keyFile); err != nil {
+		return err
+	}
+	f.database = &database{at, keyFile}
+	return nil
+}
+
+// CheckSecretsKey returns an error unless a file has a key as UseDatabase takes.
+func CheckSecretsKey(keyFile string) error {
 	key, err := os.ReadFile(keyFile)
 	switch {
 	case keyFile == "":
@@ -38,7 +47,6 @@ func (f *Folder) UseDatabase(at, keyFile string) error {
 	case len(key) != secretsKeySize:
 		return fmt.Errorf("%s has %d bytes: want a key of %d random bytes", keyFile, len(key), secretsKeySize)
 	}
-	f.database = &database{at, keyFile}
 	return nil
 }
 

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"io/fs"
+	"regexp"
 
 	"github.com/photon-beam/beam/internal/store/postgres"
 )
@@ -31,10 +32,8 @@ func Rehearse(ctx context.Context, p *postgres.Probe) (format int, tables, trans
 		return format, err, err
 	}
 	defer func() { _ = tx.Rollback() }()
-	if format == 0 {
+	if err = checkRights(ctx, tx); err == nil && format == 0 {
 		err = rehearseTables(ctx, tx)
-	} else {
-		err = rehearseRights(ctx, tx)
 	}
 	if err != nil {
 		return format, err, err
@@ -57,14 +56,25 @@ func rehearseTables(ctx context.Context, tx *sql.Tx) error {
 
 var errRights = errors.New("its role may not read and write the tables of Beam")
 
-// rehearseRights returns errRights if the role may not use the tables that are there.
-func rehearseRights(ctx context.Context, tx *sql.Tx) error {
-	var lacking bool
-	err := tx.QueryRowContext(ctx, `SELECT bool_or(NOT has_table_privilege(c.oid, 'SELECT') OR NOT has_table_privilege(c.oid, 'INSERT')
-		OR NOT has_table_privilege(c.oid, 'UPDATE') OR NOT has_table_privilege(c.oid, 'DELETE'))
-		FROM pg_class c WHERE c.relkind = 'r' AND c.relnamespace = current_schema()::regnamespace
-		AND c.relname IN ('meta', 'runs', 'entries', 'asks', 'audience', 'counts', 'photons', 'deleted', 'state', 'workers', 'blobs')`).Scan(&lacking)
-	if err == nil && lacking {
+var createTable = regexp.MustCompile(`CREATE TABLE (\w+)`)
+
+// checkRights returns errRights if there are tables that the role may not use.
+func checkRights(ctx context.Context, tx *sql.Tx) error {
+	var names []string
+	for _, file := range migrationFiles {
+		migration, err := fs.ReadFile(migrations, file)
+		if err != nil {
+			return err
+		}
+		for _, found := range createTable.FindAllSubmatch(migration, -1) {
+			names = append(names, string(found[1]))
+		}
+	}
+	var lacking int
+	err := tx.QueryRowContext(ctx, `SELECT count(*) FROM pg_class c, unnest(ARRAY['SELECT', 'INSERT', 'UPDATE', 'DELETE']) AS needed
+		WHERE c.relkind = 'r' AND c.relnamespace::regnamespace::text = quote_ident(current_schema()) AND c.relname = ANY($1)
+		AND NOT has_table_privilege(c.oid, needed)`, names).Scan(&lacking)
+	if err == nil && lacking > 0 {
 		err = errRights
 	}
 	return err

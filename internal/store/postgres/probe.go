@@ -166,8 +166,7 @@ func (p *Probe) Connections(ctx context.Context) (free int, err error) {
 	const query = `SELECT least(
 			current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int - (SELECT sum(numbackends) FROM pg_stat_database),
 			(SELECT nullif(datconnlimit, -1) - (SELECT count(*) FROM pg_stat_activity a WHERE a.datname = d.datname) FROM pg_database d WHERE datname = current_database()),
-			(SELECT nullif(rolconnlimit, -1) - (SELECT count(*) FROM pg_stat_activity a WHERE a.usename = r.rolname) FROM pg_roles r WHERE rolname = current_user))
-		+ (SELECT count(*) FROM pg_stat_activity WHERE application_name = current_setting('application_name') AND pid = pg_backend_pid())`
+			(SELECT nullif(rolconnlimit, -1) - (SELECT count(*) FROM pg_stat_activity a WHERE a.usename = r.rolname) FROM pg_roles r WHERE rolname = current_user))`
 	err = p.scan(ctx, query, &free)
 	return max(free, 0), err
 }
