@@ -68,7 +68,7 @@ func (f *Folder) RestoreDatabase(ctx context.Context, r io.Reader, partial bool,
 		err = restoring(s.State).Delete(ctx, restoreMarkFile)
 	}
 	if err != nil {
-		return sum, nil, errors.Join(fmt.Errorf("nothing is restored: %w", err), s.shared.Clear(context.WithoutCancel(ctx)))
+		return sum, nil, errors.Join(fmt.Errorf("nothing is restored: %w", err), s.Sharing.Clear(context.WithoutCancel(ctx)))
 	}
 	return sum, damage, nil
 }
@@ -80,7 +80,7 @@ func restoring(s smallstate.Store) smallstate.Bucket {
 
 // markDatabase marks an empty database.
 func markDatabase(ctx context.Context, s *Store) error {
-	empty, err := s.shared.IsEmpty(ctx)
+	empty, err := s.Sharing.IsEmpty(ctx)
 	switch {
 	case err != nil:
 		return err
