@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/photon-beam/beam/internal/cleantext"
@@ -31,7 +32,11 @@ func (c *Doctor) checkStore(ctx context.Context) (findings []finding) {
 	defer cancel()
 	p, err := postgres.NewProbe(ctx, c.Store)
 	if err != nil {
-		return append(findings, finding{"database", findingProblem, cleantext.Line(err.Error()), "Check the URL, the server, its pg_hba.conf, and firewalls."})
+		mend := "Check the URL, the server, its pg_hba.conf, and firewalls."
+		if strings.Contains(err.Error(), "unsupported startup parameter") {
+			mend = "Let PgBouncer have ignore_startup_parameters = statement_timeout, lock_timeout, idle_in_transaction_session_timeout."
+		}
+		return append(findings, finding{"database", findingProblem, cleantext.Line(err.Error()), mend})
 	}
 	defer p.Close()
 	for _, check := range []func(context.Context, *postgres.Probe) []finding{
@@ -102,11 +107,15 @@ func checkTables(ctx context.Context, p *postgres.Probe) []finding {
 
 func checkSessions(ctx context.Context, p *postgres.Probe) []finding {
 	locks, notices := p.Sessions(ctx)
-	findings := []finding{ok("locks", locks, "sessions hold locks that others see", "Connect directly, or through a pooler of sessions.")}
-	if notices != nil {
-		return append(findings, finding{"notices", findingNote, cleantext.Line(notices.Error()) + ": Beam works, but what other replicas change is noticed up to a second later", "Connect directly, or through a pooler of sessions."})
+	findings := []finding{{"locks", findingOK, "sessions hold locks that others see", ""}, {"notices", findingOK, "they arrive", ""}}
+	const mend = "Connect directly, or through a pooler of sessions."
+	if locks != nil {
+		findings[0] = finding{"locks", findingNote, cleantext.Line(locks.Error()) + ": Beam works, but others continue the runs of a killed replica only when its lease has expired", mend}
 	}
-	return append(findings, finding{"notices", findingOK, "they arrive", ""})
+	if notices != nil {
+		findings[1] = finding{"notices", findingNote, cleantext.Line(notices.Error()) + ": Beam works, but what other replicas change is noticed up to a second later", mend}
+	}
+	return findings
 }
 
 func checkPrepared(ctx context.Context, p *postgres.Probe) []finding {

@@ -1,6 +1,7 @@
 package postgres
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"crypto/tls"
@@ -29,7 +30,8 @@ func NewProbe(ctx context.Context, at string) (*Probe, error) {
 	if err != nil {
 		return nil, err
 	}
-	config.RuntimeParams["lock_timeout"] = "1000" // others wait for what waits
+	config.RuntimeParams["lock_timeout"] = "1000"       // others wait for what waits
+	config.DefaultQueryExecMode = pgx.QueryExecModeExec // prepares nothing, but for Prepared
 	db := OpenDB(config, 2)
 	conn, err := db.Conn(ctx)
 	if err != nil {
@@ -91,30 +93,43 @@ func (p *Probe) ReadOnly(ctx context.Context) (standby, readOnly bool, err error
 	return standby, readOnly, err
 }
 
-// Sessions tries what a [Session] needs: that others see its lock, and that it receives what they
-// notify.
+// Sessions tries what a [Session] needs: that others see its lock as long as it lasts, and that it
+// receives what they notify.
 func (p *Probe) Sessions(ctx context.Context) (locks, notices error) {
 	var b [8]byte
 	_, _ = rand.Read(b[:]) // it doesn't fail
-	lock, channel := int64(binary.BigEndian.Uint64(b[:])), fmt.Sprintf("beam_probe_%x", b)
+	lock, channel := int64(binary.BigEndian.Uint64(b[:])|1), fmt.Sprintf("beam_probe_%x", b)
 	s, err := Connect(ctx, p.config, channel, lock)
 	if err != nil {
 		return err, err
 	}
-	defer s.Close()
-	if _, err := p.conn.ExecContext(ctx, "SELECT pg_notify($1, 'probe')", channel); err != nil {
-		return err, err
+	if _, err = p.conn.ExecContext(ctx, "SELECT pg_notify($1, 'probe')", channel); err == nil {
+		waiting, cancel := context.WithTimeout(ctx, settleTime)
+		if _, err := s.Wait(waiting); err != nil {
+			notices = errors.New("no notice arrives")
+		}
+		cancel()
+		locks = p.awaitLock(ctx, lock, true, "the lock of a session is not in pg_locks")
 	}
-	ctx, cancel := context.WithTimeout(ctx, 3*time.Second)
-	defer cancel()
-	if _, err := s.Wait(ctx); err != nil {
-		notices = errors.New("no notice arrives")
+	s.Close()
+	if err == nil && locks == nil {
+		locks = p.awaitLock(ctx, lock, false, "the lock of a session outlives it: a pooler keeps its connection")
 	}
-	var held bool
-	if locks = p.scan(ctx, fmt.Sprintf("SELECT %d IN (%s)", lock, Locks), &held); locks == nil && !held {
-		locks = errors.New("the lock of a session is not in pg_locks")
+	return cmp.Or(err, locks), cmp.Or(err, notices)
+}
+
+// settleTime is how long something may take that should be immediate.
+const settleTime = 3 * time.Second
+
+// awaitLock waits until an advisory lock is held, or isn't.
+func (p *Probe) awaitLock(ctx context.Context, lock int64, want bool, otherwise string) error {
+	for began := time.Now(); time.Since(began) < settleTime; {
+		var held bool
+		if err := p.scan(ctx, fmt.Sprintf("SELECT %d IN (%s), pg_sleep(0.02)::text", lock, Locks), &held, new(string)); err != nil || held == want {
+			return err
+		}
 	}
-	return locks, notices
+	return errors.New(otherwise)
 }
 
 // Prepared tries whether a prepared statement survives between transactions, while another client is
@@ -135,7 +150,11 @@ func (p *Probe) Prepared(ctx context.Context) error {
 		return err
 	}
 	defer func() { _ = tx.Rollback() }()
-	if err := tx.QueryRowContext(ctx, query, 0).Scan(&pid); err != nil {
+	other, err := tx.PrepareContext(ctx, query) // by the same name
+	if err != nil {
+		return err
+	}
+	if err := other.QueryRowContext(ctx, 0).Scan(&pid); err != nil {
 		return err
 	}
 	return own.QueryRowContext(ctx, 0).Scan(&pid)
