@@ -90,6 +90,11 @@ func New(c Config) (*Beam, error) {
 	if err != nil {
 		return nil, err
 	}
+	if c.Store != "" {
+		if err := folder.UseDatabase(c.Store, c.SecretsKeyFile); err != nil {
+			return nil, errors.Join(fmt.Errorf("Config.Store: %w", err), folder.Close())
+		}
+	}
 	asks := c.Asks.mcpPolicy()
 	a, err := app.New(context.Background(), app.Config{
 		Photons: photons, Folder: folder, Site: site,

@@ -74,6 +74,11 @@ type Config struct {
 	// the Beam.
 	Data string
 
+	// Store is a PostgreSQL database, as postgres://user@host/name, that has what Data would have,
+	// for any number of replicas; see docs/replicas.md. It requires Data, a folder of each replica's
+	// own, and SecretsKeyFile, the file of 32 random bytes that encrypt keys in the database.
+	Store, SecretsKeyFile string
+
 	// SyncAlways syncs everything that is recorded to disk before it takes effect. Otherwise,
 	// that is so for answers, approvals, steps and starts of durable runs, and a power failure
 	// can lose what else was recorded in the last second; ending the program loses nothing
@@ -214,6 +219,9 @@ func (c *Config) validate() (links.Site, error) {
 	}
 	if c.Identify != nil && c.Token != "" {
 		err = errors.Join(err, errors.New("Config has both Identify and Token, and needs one of them"))
+	}
+	if (c.Store == "") != (c.SecretsKeyFile == "") || c.Store != "" && c.Data == "" {
+		err = errors.Join(err, errors.New("Config.Store requires SecretsKeyFile and Data, and SecretsKeyFile is for Store"))
 	}
 	for _, h := range c.Hosts {
 		if _, hostErr := links.ParseHost(h); hostErr != nil {

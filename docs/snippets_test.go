@@ -194,4 +194,12 @@ func shutDown(b *beam.Beam, server *http.Server) error {
 	return err
 }
 
-var _ = []any{main, Deployment{}, pay, confirmMigration, summarize, confirmAs, forReleaseManagers, approve, order, awaitReady, mount, mountWithSignIn, withPrompts, shutDown}
+func replica(photons []*generators.Photon, identify func(*http.Request) (generators.Caller, error)) (*beam.Beam, error) {
+	b, err := beam.New(beam.Config{
+		Photons: photons, URL: "https://tools.example", Identify: identify,
+		Store: "postgres://beam@db.example/beam", SecretsKeyFile: "secrets-key", Data: "data",
+	})
+	return b, err
+}
+
+var _ = []any{replica, main, Deployment{}, pay, confirmMigration, summarize, confirmAs, forReleaseManagers, approve, order, awaitReady, mount, mountWithSignIn, withPrompts, shutDown}

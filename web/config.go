@@ -14,6 +14,7 @@ import (
 	"github.com/photon-beam/beam/internal/oauth"
 	"github.com/photon-beam/beam/internal/registry"
 	"github.com/photon-beam/beam/internal/sampling"
+	"github.com/photon-beam/beam/internal/smallstate"
 	"github.com/photon-beam/beam/internal/users"
 	"github.com/photon-beam/beam/web/identity"
 	"github.com/photon-beam/beam/web/identity/openid"
@@ -60,6 +61,8 @@ type Config struct {
 	Metrics http.Handler
 	// Upstreams are the MCP servers whose tools are among Photons; nil if there are none.
 	Upstreams Upstreams
+	// State is what processes that serve the same site share of it; nil if there is only this one.
+	State smallstate.Store
 	// Version is Beam's, for the page of settings.
 	Version string
 	// Program is how MCP clients start this program; zero if they don't.

@@ -120,7 +120,11 @@ func (p *parts) addAsks(s *shared) {
 // addLogin adds what finds out who sends a request.
 func (p *parts) addLogin(s *shared) {
 	p.login = &login.Handlers{
-		Engine: s.Engine, Callers: s.callers, Trail: s.trail, OpenID: s.OpenID, Links: s.Site.Path, Pages: s.pages, Disconnect: p.streams.Disconnect, Logger: s.Logger,
+		Engine: s.Engine, Callers: s.callers, Trail: s.trail, OpenID: s.OpenID, Links: s.Site.Path, Pages: s.pages, Logger: s.Logger,
+		SignOuts: access.NewSignOuts(s.State, func(browser string) {
+			p.streams.Disconnect(browser)
+			s.callers.Live.Recheck() // who has signed out everywhere
+		}),
 	}
 	p.adapter = &adapter{callers: s.callers, trail: s.trail, login: p.login, site: s.site, pages: s.pages, logger: s.Logger}
 	if s.OAuth != nil {
@@ -143,7 +147,7 @@ func newCallers(c *Config) (*access.Callers, *access.Trail) {
 		Keys: c.Keys, Token: c.Token, Users: usersOrNil(c.Users), Persons: c.OpenID != nil, Required: who.RequiresSignIn(), Site: c.Site,
 	})
 	known := access.NewCallers(who, sessions, &access.Attempts{
-		Throttle: signin.New(c.Logger), TrustedProxies: c.TrustedProxies, Users: c.Users, Codes: identity.NewSignInCodes(), Token: sessions.Token(),
+		Throttle: signin.New(c.Logger), TrustedProxies: c.TrustedProxies, Users: c.Users, Codes: identity.NewSignInCodes(c.State), Token: sessions.Token(),
 	})
 	trail := &access.Trail{Log: c.Audit, TrustedProxies: c.TrustedProxies}
 	if c.Users != nil {

@@ -4,6 +4,7 @@
 package web
 
 import (
+	"context"
 	"log/slog"
 	"net/http"
 	"time"
@@ -13,6 +14,7 @@ import (
 	"github.com/photon-beam/beam/internal/budget"
 	"github.com/photon-beam/beam/internal/engine"
 	"github.com/photon-beam/beam/internal/links"
+	"github.com/photon-beam/beam/internal/smallstate"
 	"github.com/photon-beam/beam/static"
 	"github.com/photon-beam/beam/web/internal/access"
 	"github.com/photon-beam/beam/web/internal/site"
@@ -26,6 +28,8 @@ type Server struct {
 	streams  *stream.Handlers
 	attempts *access.Attempts
 	logger   *slog.Logger
+
+	stopWatching func() // sign-outs in other processes
 }
 
 // New returns a server.
@@ -35,6 +39,10 @@ func New(c Config) (*Server, error) {
 	}
 	if c.Streams == nil {
 		c.Streams = budget.New(budget.Streams, budget.DefaultStreams)
+	}
+	isShared := c.State != nil
+	if !isShared {
+		c.State = smallstate.NewMemory()
 	}
 	p := newParts(&c)
 	s := &Server{site: p.site, streams: p.streams, attempts: p.adapter.callers.Attempts, logger: c.Logger}
@@ -47,6 +55,11 @@ func New(c Config) (*Server, error) {
 		return nil, err
 	}
 	s.handler = s.site.Guard(s.site.RedirectToCleanPaths(routes), p.adapter.reject)
+	watching, cancel := context.WithCancel(context.Background())
+	s.stopWatching = cancel
+	if isShared {
+		go p.login.SignOuts.Watch(watching)
+	}
 	return s, nil
 }
 
@@ -75,12 +88,21 @@ func (s *Server) HasScript() bool { return static.HasDatastar() }
 // the operator. Base is the URL of the first page without its trailing slash. With
 // [Config.Identify] there is no sign-in page, and the URL leads nowhere.
 func (s *Server) SignInURL(base string) string {
-	return links.Base(base).SignIn(s.attempts.Codes.Issue(), "")
+	return links.Base(base).SignIn(s.issueCode(), "")
 }
 
 // SignInToInboxURL is [Server.SignInURL] for a browser that then opens the inbox.
 func (s *Server) SignInToInboxURL(base string) string {
-	return links.Base(base).SignIn(s.attempts.Codes.Issue(), s.site.Path.Inbox())
+	return links.Base(base).SignIn(s.issueCode(), s.site.Path.Inbox())
+}
+
+// issueCode returns a sign-in code, which is of no use while the store can't be written.
+func (s *Server) issueCode() string {
+	code, err := s.attempts.Codes.Issue(context.Background())
+	if err != nil {
+		s.logger.Error("making a sign-in address; it won't work", "err", err)
+	}
+	return code
 }
 
 // SignInCounts returns how many credentials were wrong, and how many were refused unseen.
@@ -90,7 +112,10 @@ func (s *Server) SignInCounts() (wrong, refused int64) {
 }
 
 // Close ends all streams, so that the HTTP server can shut down.
-func (s *Server) Close() { s.streams.Close() }
+func (s *Server) Close() {
+	s.stopWatching()
+	s.streams.Close()
+}
 
 // ServeHTTP implements [http.Handler].
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {

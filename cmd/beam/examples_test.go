@@ -50,6 +50,9 @@ func TestExamplesOfHelp(t *testing.T) {
 	if err := os.Chmod(old, 0o700); err != nil {
 		t.Fatal(err)
 	}
+	if err := os.WriteFile(filepath.Join(dir, "new-build"), []byte("#!/bin/sh\nexec beam \"$@\"\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
 	list := beam.run("--help")
 	if lines := strings.Count(list, "\n"); lines > 42 {
 		t.Errorf("--help has %d lines", lines)
@@ -84,6 +87,8 @@ func TestExamplesOfHelp(t *testing.T) {
 				beam.withState("apart", "TRACKER_TOKEN=x").runExample(e[1])
 			case c[1] == "migrate" || c[1] == "repair": // without a Beam that owns the folder
 				beam.withState("old").runExample(e[1])
+			case c[1] == "fork": // of a photon that takes that input
+				beam.runExample(strings.Replace(e[1], `{"env": "staging"}`, `{"ask": "text"}`, 1))
 			default:
 				beam.runExample(e[1])
 			}

@@ -57,6 +57,8 @@ func run(ctx context.Context, addr, tools string, stdout io.Writer) error {
 		Identify: people.identify,
 		MCP:      addToMCP,
 		Logger:   slog.New(slog.NewJSONHandler(os.Stderr, nil)),
+		// Set for replicas; otherwise, runs end with the server.
+		Store: os.Getenv("EMBED_STORE"), SecretsKeyFile: os.Getenv("EMBED_SECRETS_KEY_FILE"), Data: os.Getenv("EMBED_DATA"),
 	})
 	if err != nil {
 		return errors.Join(err, listener.Close())

@@ -10,7 +10,6 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
-	"os"
 	"time"
 
 	"github.com/mark3labs/mcp-go/server"
@@ -36,6 +35,7 @@ import (
 	"github.com/photon-beam/beam/internal/replica"
 	"github.com/photon-beam/beam/internal/runs"
 	"github.com/photon-beam/beam/internal/sampling"
+	"github.com/photon-beam/beam/internal/smallstate"
 	"github.com/photon-beam/beam/internal/store"
 	"github.com/photon-beam/beam/internal/tracing"
 	"github.com/photon-beam/beam/internal/upstream"
@@ -261,7 +261,11 @@ func (a *App) startEngine(ctx context.Context, c Config, models *llm.Models) err
 	a.streams = budget.New(budget.Streams, c.Streams.Or(budget.DefaultStreams))
 	a.metrics.RegisterBudgets(append(a.engine.Budgets(), a.streams)...)
 	if models != nil {
-		a.models = sampling.New(sampling.Config{Engine: a.engine, Models: models, Meter: a.metrics, State: a.store.State, Logger: c.Logger})
+		config := sampling.Config{Engine: a.engine, Models: models, Meter: a.metrics, State: a.store.State, Shared: a.sharedState(), Logger: c.Logger}
+		if a.member != nil {
+			config.Replica = a.member
+		}
+		a.models = sampling.New(config)
 	}
 	if base, ok := c.Site.Base(); ok {
 		a.baseURL.set(string(base))
@@ -279,10 +283,12 @@ func (a *App) startEngine(ctx context.Context, c Config, models *llm.Models) err
 	return nil
 }
 
-// about returns what the process says of itself to those that share its store.
-func (c *Config) about() replica.About {
-	host, _ := os.Hostname()
-	return replica.About{Version: Version(), Program: programdigest.Get(), Host: host, PID: os.Getpid(), URL: c.Site.Origin}
+// sharedState returns the small state that other processes share; nil if none do.
+func (a *App) sharedState() smallstate.Store {
+	if a.member == nil {
+		return nil
+	}
+	return a.store.State
 }
 
 // loadModels reads the file of models, if there is one.
@@ -321,8 +327,9 @@ func (a *App) newSurfaces(c Config) (err error) {
 			c.Logger.Warn("the pages can't say how clients start this program", "err", err)
 		}
 	}
+	site.State = a.sharedState()
 	if l, ok := a.store.Store.(interface{ Err() error }); ok {
-		site.Ready = l.Err
+		site.Ready = func() error { return errors.Join(l.Err(), a.member.Err()) }
 	}
 	if a.web, err = web.New(site); err != nil {
 		a.mcp.Close()

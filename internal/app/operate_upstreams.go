@@ -77,14 +77,15 @@ func ChangeUpstreams(ctx context.Context, f *datafolder.Folder, r UpstreamReques
 	return f.WithStore(ctx, logger, func(s *store.Store) error { return changeUpstreams(ctx, f.Dir, r, s.State()) })
 }
 
-// changeUpstreams is ChangeUpstreams, given the folder's small state, which only removing needs.
+// changeUpstreams is ChangeUpstreams, given the folder's small state. Removing a server forgets what
+// was accepted of it, unless that is nil.
 func changeUpstreams(ctx context.Context, dir string, r UpstreamRequest, s smallstate.Store) (err error) {
 	file := UpstreamFile(dir)
 	switch {
 	case r.Action == UpstreamAdd && r.Definition != nil:
 		err = config.Add(file, r.Name, *r.Definition, r.Replace)
 	case r.Action == UpstreamRemove:
-		if err = config.Remove(file, r.Name); err == nil {
+		if err = config.Remove(file, r.Name); err == nil && s != nil {
 			err = policy.RemovePins(ctx, s, r.Name)
 		}
 	default:

@@ -40,7 +40,7 @@ func newUpstreams(c Config, state smallstate.Store, meter *metrics.Metrics, isOw
 	if err != nil {
 		return nil, err
 	}
-	rules := policy.Options{State: state, Elicitation: c.Elicitation, Meter: meter, Logger: c.Logger}
+	rules := policy.Options{State: state, Shared: c.Folder.IsShared(), Elicitation: c.Elicitation, Meter: meter, Logger: c.Logger}
 	if !c.Folder.Temporary {
 		u.audit, err = policy.OpenAudit(c.Folder.Dir, func(err error) { c.Logger.Error("writing the audit file of upstreams", "err", err) })
 		if err != nil {
@@ -112,7 +112,11 @@ func (u *upstreams) change(r UpstreamRequest) (warning, err error) {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), upstream.StartTimeout)
 	defer cancel()
-	if err := changeUpstreams(ctx, u.folder.Dir, r, u.state); err != nil {
+	state := u.state
+	if u.folder.IsShared() {
+		state = nil // others may have a server of that name
+	}
+	if err := changeUpstreams(ctx, u.folder.Dir, r, state); err != nil {
 		return nil, err
 	}
 	servers, err := config.LoadValid(u.filesNow()...)

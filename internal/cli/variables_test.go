@@ -17,7 +17,7 @@ func TestSharedVariables(t *testing.T) {
 		"BEAM_ADDR":  "where the Beam of this machine listens",
 		"BEAM_URL":   "where browsers and clients reach it",
 		"BEAM_DATA":  "the data folder",
-		"BEAM_STORE": "the database that has the runs instead", "BEAM_SECRETS_KEY_FILE": "the key that encrypts keys there",
+		"BEAM_STORE": "the database of replicas", "BEAM_SECRETS_KEY_FILE": "the key of what is encrypted there",
 		"BEAM_USERS": "the file of users",
 		"BEAM_ROOT":  "the folder that photons may read", "BEAM_MODELS": "the models that photons may ask",
 		"BEAM_PHOTONS": "the photons that are served", "BEAM_MCP_CONFIG": "files of upstreams",

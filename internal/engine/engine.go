@@ -143,7 +143,7 @@ func (x resumer) recoverUnchecked() {
 }
 
 func (x resumer) recoverOrLog(id string) {
-	if err := x.recoverRun(id); err != nil {
+	if err := x.recoverRun(id); err != nil && !errors.Is(err, ErrRunNotFound) {
 		x.logUnreadableRun(id, err)
 	}
 }
@@ -206,7 +206,8 @@ func (e *Engine) Cancel(ctx context.Context, caller generators.Caller, id, surfa
 func (e *Engine) Closing() <-chan struct{} { return e.acceptCtx.Done() }
 
 // Close closes the engine gracefully. It accepts no more runs and waits until no
-// run is working or ctx ends. Then it suspends the durable runs, which can be
+// run is working or ctx ends; of those that other processes can go on with, until no step is in
+// progress. Then it suspends the durable runs, which can be
 // resumed from their logs, and ends the others, and all runs of an ephemeral
 // log, as interrupted. It returns when all generators have returned, or an error
 // if some haven't two seconds after they were stopped.
@@ -214,6 +215,13 @@ func (e *Engine) Close(ctx context.Context) error {
 	e.stopAccepting()
 	e.retries.Close()
 	e.residents.stopAccepting()
+	if e.share != nil { // others go on with what is in no step
+		for _, r := range e.residents.all() {
+			if err := handOver(r); err != nil {
+				e.logger.Error("handing a run over", "run", r.id, "err", err)
+			}
+		}
+	}
 	e.residents.waitIdle(ctx)
 	e.deadlines.Stop()
 	e.keeper.Pause() // for good: the store is about to be closed
@@ -225,6 +233,22 @@ func (e *Engine) Close(ctx context.Context) error {
 	e.cancel(generators.ErrSuspended)
 	defer e.messages.Close()
 	return e.waitForGenerators(ctx)
+}
+
+// handOver suspends a durable run that is in no step, so that another process goes on with it. It takes mu.
+func handOver(r *trackedRun) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.worker == nil || !r.Start.Durable || len(r.worker.runningSteps) > 0 {
+		return nil
+	}
+	err := r.flushAndAppend(context.WithoutCancel(r.core.ctx))
+	r.stopGenerator(generators.ErrSuspended)
+	r.setInactive(true)
+	if IsTransient(err) || errors.Is(err, journal.ErrOver) {
+		return nil // what isn't recorded is yielded again elsewhere
+	}
+	return err
 }
 
 // shutdownGrace is how long Close waits for generators that it has stopped.

@@ -33,8 +33,8 @@ func (l lists) InboxAfter(caller generators.Caller, after Position, earlier []Op
 			case !l.isListed(a, caller):
 				continue
 			}
-			o, open := l.updateListedAsk(a, caller, known[a.ID()])
-			if open && !yield(o, nil) {
+			o, open, err := l.updateListedAsk(a, caller, known[a.ID()])
+			if (open || err != nil) && !yield(o, err) || err != nil {
 				return
 			}
 		}
@@ -81,8 +81,8 @@ func (l lists) isListed(a runlist.Ask, c generators.Caller) bool {
 }
 
 // updateListedAsk returns a question as lists show it. It is read only if it isn't known. open
-// is false if it has been settled in the meantime, or can't be read, which is logged.
-func (l lists) updateListedAsk(a runlist.Ask, c generators.Caller, known *OpenAsk) (o OpenAsk, open bool) {
+// is false if it has been settled in the meantime, or can't be read for good, which is logged.
+func (l lists) updateListedAsk(a runlist.Ask, c generators.Caller, known *OpenAsk) (o OpenAsk, open bool, err error) {
 	if known == nil || known.Question.Kind == askdata.KindSample || known.Parked != a.Run.Parked { // the first may be revised
 		return l.listAsk(a, c)
 	}
@@ -91,12 +91,12 @@ func (l lists) updateListedAsk(a runlist.Ask, c generators.Caller, known *OpenAs
 	if a.Audience != nil {                                                        // the people may have changed
 		o.Excluded, o.Unanswerable = !admits(a, c), l.isUnanswerable(a)
 	}
-	return o, true
+	return o, true, nil
 }
 
 // listAsk returns a question as lists show it, from memory if possible. open is false if it
-// has been settled in the meantime, or can't be read, which is logged.
-func (l lists) listAsk(a runlist.Ask, c generators.Caller) (o OpenAsk, open bool) {
+// has been settled in the meantime, or can't be read for good, which is logged.
+func (l lists) listAsk(a runlist.Ask, c generators.Caller) (o OpenAsk, open bool, err error) {
 	asked, found := runlog.Asked{}, false
 	if r := l.checkListed(a.Run); r != nil {
 		r.mu.Lock()
@@ -110,17 +110,23 @@ func (l lists) listAsk(a runlist.Ask, c generators.Caller) (o OpenAsk, open bool
 		refused := r.startRefused
 		r.mu.Unlock()
 		if current == nil || refused {
-			return OpenAsk{}, false
+			return OpenAsk{}, false, nil
 		}
 	}
-	var err error
 	if !found {
-		read, readErr := l.readAsked(l.generatorCtx, a.Run.ID, a.Seq)
-		if asked, err = read.Asked, readErr; err != nil && !l.isDeleted(a.Run.ID) {
-			l.logger.Error("listing a question", "run", a.Run.ID, "err", err)
+		read, err := l.readAsked(l.generatorCtx, a.Run.ID, a.Seq)
+		if IsTransient(err) {
+			return OpenAsk{}, false, err
 		}
+		if err != nil {
+			if !l.isDeleted(a.Run.ID) {
+				l.logger.Error("listing a question", "run", a.Run.ID, "err", err)
+			}
+			return OpenAsk{}, false, nil
+		}
+		asked = read.Asked
 	}
-	return l.describeAsk(a, asked, c), err == nil
+	return l.describeAsk(a, asked, c), true, nil
 }
 
 // isDeleted reports whether there is no such run any more.

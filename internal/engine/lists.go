@@ -82,7 +82,11 @@ func (l lists) Runs(caller generators.Caller, limit int, keep func(Info) bool) (
 			continue
 		}
 		for _, a := range row.Asks {
-			if o, open := l.listAsk(runlist.Ask{Ask: a, Run: row}, caller); open {
+			o, open, err := l.listAsk(runlist.Ask{Ask: a, Run: row}, caller)
+			if err != nil {
+				return nil, err
+			}
+			if open {
 				info.Asks = append(info.Asks, o)
 			}
 		}

@@ -10,6 +10,7 @@ import (
 	"github.com/photon-beam/beam/internal/driver"
 	"github.com/photon-beam/beam/internal/engine/mask"
 	"github.com/photon-beam/beam/internal/engine/replay"
+	"github.com/photon-beam/beam/internal/runlist"
 	"github.com/photon-beam/beam/internal/runlog"
 	"github.com/photon-beam/beam/internal/runlog/blob"
 )
@@ -43,17 +44,24 @@ func (w *worker) recordEvent(e any) bool {
 	return err == nil
 }
 
-// awaitLease lets a step begin only while others certainly take this process for one that is there. It
-// reports false if another process has claimed the run. It takes mu.
+// awaitLease lets a step begin only while others certainly take this process for one that is there, and
+// then finds out whether another process has claimed the run. It reports false if the worker was stopped. It
+// takes mu.
 func awaitLease(w *worker) bool {
-	if w.core.share == nil {
-		return true
+	for ctx := w.generator.Context(); ; {
+		waited, err := w.core.share.AwaitLease(ctx)
+		if !waited || err != nil {
+			return err == nil
+		}
+		if err := w.core.update(w.trackedRun); !IsTransient(err) {
+			return true // the next append says what else is wrong
+		}
+		select {
+		case <-ctx.Done():
+			return false
+		case <-time.After(retryInterval):
+		}
 	}
-	waited, err := w.core.share.AwaitLease(w.generator.Context())
-	if waited && err == nil {
-		err = w.core.update(w.trackedRun)
-	}
-	return err == nil
 }
 
 // recordStep records a step's outcome. Until then, the step counts as running. The
@@ -186,7 +194,11 @@ func (w *worker) handleCall(c *driver.Call) error {
 	if !ok {
 		return w.flushAndAppendRetrying()
 	}
-	counts, err := w.core.rows.CountOf(w.core.ctx, w.owner())
+	var counts runlist.Counts
+	err := w.retryTransient(func() (err error) {
+		counts, err = w.core.rows.CountOf(w.core.ctx, w.owner())
+		return err
+	})
 	if err != nil {
 		return err
 	}

@@ -108,6 +108,9 @@ func (x resumer) replay(ctx context.Context, r *trackedRun) error {
 // history: it begins. Callers hold r.mu.
 func (x resumer) claimAndReplay(ctx context.Context, r *trackedRun, h *replay.History) error {
 	lastRead, begins := r.Last, r.Queued
+	if _, err := x.share.AwaitLease(ctx); err != nil {
+		return err
+	}
 	err := r.Append(ctx, x.newClaim(r.Epoch+1))
 	if errors.Is(err, journal.ErrOver) {
 		return nil // another process has claimed it

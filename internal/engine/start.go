@@ -76,6 +76,9 @@ func (e *Engine) Start(ctx context.Context, caller generators.Caller, req StartR
 		e.logger.Error("finding the key of a run", attrs...)
 		return Info{}, err
 	}
+	if _, err := e.share.AwaitLease(ctx); err != nil {
+		return Info{}, err
+	}
 	req.source.SetIn(&started)
 	r := newTrackedRun(e.core, photon, started)
 	r.source = req.source

@@ -15,6 +15,7 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"log/slog"
 	"maps"
@@ -208,7 +209,7 @@ func (m *Member) look(ctx context.Context) error {
 	for _, w := range workers {
 		p := Peer{ID: w.ID, Self: w.ID == m.id, Joined: w.Joined, Seen: w.Renewed}
 		_ = json.Unmarshal([]byte(w.About), &p.About) // of another version, perhaps
-		p.Gone = !p.Self && (m.peers[w.ID].Gone && w.Expired || knows && (w.Expired || w.Unlocked && w.Silence >= suspicion))
+		p.Gone = !p.Self && (knows && (w.Expired || w.Unlocked && w.Silence >= suspicion))
 		if p.Gone && !m.peers[w.ID].Gone {
 			m.logger.Warn("a process that shares the store is gone; its runs go on elsewhere", "worker", w.ID, "host", p.Host, "silent", w.Silence.Round(time.Second))
 		}
@@ -224,10 +225,10 @@ func (m *Member) Holds(ctx context.Context, worker string) bool {
 	if worker == m.id || worker == "" { // before there were several
 		return true
 	}
-	if p, known := m.peer(worker); known {
-		return p.Gone
+	if p, known := m.peer(worker); known && !p.Gone {
+		return false
 	}
-	if m.look(ctx) != nil { // it may have come a moment ago
+	if m.look(ctx) != nil { // it may have come, or come back, a moment ago
 		return false
 	}
 	p, known := m.peer(worker)
@@ -240,6 +241,26 @@ func (m *Member) peer(worker string) (Peer, bool) {
 	p, known := m.peers[worker]
 	return p, known
 }
+
+// A process that has not reached the database for notReadyAfter, or has not been able to write to it
+// for twice as long as it renews its lease, isn't ready.
+const notReadyAfter = 2 * lookEvery
+
+// Err returns an error while the process can't reach the database, for readiness checks. The receiver
+// may be nil.
+func (m *Member) Err() error {
+	if m == nil {
+		return nil
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if now := time.Now().Round(0); now.Sub(m.lastTry) < notReadyAfter && now.Sub(m.renewed.Round(0)) < 2*renewEvery+notReadyAfter {
+		return nil
+	}
+	return errNoContact
+}
+
+var errNoContact = errors.New("no contact with the store's database")
 
 // Peers returns the processes that share the store, this one among them, in the order in which they
 // have joined.

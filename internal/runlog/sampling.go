@@ -37,6 +37,8 @@ type Approval struct {
 	Repeats int                `json:"repeats,omitempty"`
 	By      *generators.Caller `json:"by,omitempty"`
 	Surface string             `json:"surface"`
+	// Worker is the process that calls the model, if others share the log.
+	Worker string `json:"worker,omitempty"`
 }
 
 // EndOfSampling ends a call.

@@ -18,6 +18,7 @@ import (
 	"github.com/photon-beam/beam/internal/callers"
 	"github.com/photon-beam/beam/internal/driver"
 	"github.com/photon-beam/beam/internal/engine"
+	"github.com/photon-beam/beam/internal/llm"
 	"github.com/photon-beam/beam/internal/rawjson"
 	"github.com/photon-beam/beam/internal/runlog"
 )
@@ -88,15 +89,15 @@ func (s *Service) Approve(ctx context.Context, caller generators.Caller, surface
 		return err
 	}
 	approval.By, approval.Surface = &caller, surface
-	c, err := s.begin(caller, askID, cmp.Or(d.Call, state.Call+1), approval, body, nil)
+	c, err := s.begin(caller, askID, cmp.Or(d.Call, state.Call+1), approval, body, noStanding)
 	if err != nil {
 		return err
 	}
 	if d.Standing != nil { // before the tool gets the reply, and can ask again
-		s.addStanding(caller, open, approval.Model, d.Standing)
+		err = s.addStanding(context.WithoutCancel(ctx), caller, open, approval.Model, d.Standing)
 	}
 	go c.run()
-	return nil
+	return err
 }
 
 // prepare returns what is approved, and the bytes to be sent.
@@ -227,11 +228,25 @@ func (s *Service) Stop(ctx context.Context, caller generators.Caller, askID stri
 	s.mu.Unlock()
 	s.begins.Unlock()
 	if c == nil {
-		return ErrNotReplying
+		return s.stopElsewhere(ctx, caller, askID)
 	}
 	c.cancel(errStopped)
 	<-c.done
 	return nil
+}
+
+// stopElsewhere ends the call of another process, which sees that in the log.
+func (s *Service) stopElsewhere(ctx context.Context, caller generators.Caller, askID string) error {
+	state, err := s.State(ctx, caller, askID)
+	switch {
+	case err != nil:
+		return err
+	case state.Phase != Replying:
+		return ErrNotReplying
+	}
+	end := runlog.EndOfSampling{Stopped: true, Error: callStopped, OutputTokens: llm.EstimateText(state.Text()), Estimated: true}
+	_, err = s.engine.RecordSampling(ctx, caller, askID, runlog.Sampling{Call: state.Call, Ended: &end})
+	return err
 }
 
 // Return returns a reply that a person has read, with another text if edited isn't nil.

@@ -15,6 +15,9 @@ import (
 	"github.com/photon-beam/beam/internal/runlog"
 )
 
+// noStanding is the id of no standing approval.
+const noStanding = 0
+
 // A call is the call of a model for a question.
 type call struct {
 	service  *Service
@@ -27,7 +30,7 @@ type call struct {
 	model    *llm.Model
 	body     []byte
 	input    int               // estimated tokens of the request
-	standing *Standing         // nil if a person approved the request
+	standing int               // the id of a standing approval; noStanding if a person approved the request
 	reserved int               // tokens of the standing approval
 	caller   generators.Caller // who records what happens
 
@@ -43,7 +46,7 @@ type call struct {
 
 // begin records an approval as a call of a question: that with a number, or the next one
 // if it is 0. The caller runs the call.
-func (s *Service) begin(caller generators.Caller, askID string, number int, a runlog.Approval, body []byte, standing *Standing) (*call, error) {
+func (s *Service) begin(caller generators.Caller, askID string, number int, a runlog.Approval, body []byte, standing int) (*call, error) {
 	open, err := s.engine.OpenAsk(s.ctx, caller, askID)
 	if err != nil {
 		return nil, err
@@ -57,6 +60,9 @@ func (s *Service) begin(caller generators.Caller, askID string, number int, a ru
 	}
 	s.calls.Add(1) // before Close waits
 	s.mu.Unlock()
+	if s.replica != nil {
+		a.Worker = s.replica.ID()
+	}
 	number, err = s.engine.RecordSampling(s.ctx, caller, askID, runlog.Sampling{Call: number, Approved: &a})
 	if err != nil {
 		s.calls.Done()
@@ -197,7 +203,7 @@ func (c *call) retry(write func() error) error {
 	}
 }
 
-// watchQuestion ends the call when its question is settled.
+// watchQuestion ends the call when its question is settled, or another process has ended it.
 func (c *call) watchQuestion() {
 	run, seq, _ := runlog.SplitAskID(c.askID)
 	batches, err := c.service.engine.Follow(c.ctx, c.caller, run, seq)
@@ -210,19 +216,23 @@ func (c *call) watchQuestion() {
 			return // recording the reply finds out
 		}
 		for _, e := range batch {
-			if errors.Is(e.Visit(settlement{others, seq}), errSettled) {
-				c.cancel(errSettled)
+			if cause := e.Visit(settlement{others, seq, c.number}); errors.Is(cause, errSettled) || errors.Is(cause, errStopped) {
+				c.cancel(cause)
 				return
 			}
 		}
 	}
 }
 
+// callStopped says that a person has stopped a call.
+const callStopped = "The call was stopped."
+
 // settlement visits the entries after a question. The error of that which settles it is
-// errSettled.
+// errSettled, and of that which ends the call with a number errStopped.
 type settlement struct {
 	runlog.Rest
 	askSeq uint64
+	call   int
 }
 
 // others are entries that settle no question.
@@ -233,6 +243,13 @@ func (s settlement) Answered(_ runlog.Entry, a runlog.Answered) error { return s
 func (s settlement) Withdrawn(_ runlog.Entry, w runlog.Withdrawn) error { return s.settles(w.AskSeq) }
 
 func (s settlement) Finished(runlog.Entry, runlog.Finished) error { return errSettled }
+
+func (s settlement) Sampling(_ runlog.Entry, d runlog.Sampling) error {
+	if d.AskSeq == s.askSeq && d.Call == s.call && d.Ended != nil {
+		return errStopped
+	}
+	return nil
+}
 
 func (s settlement) settles(askSeq uint64) error {
 	if askSeq == s.askSeq {
@@ -272,7 +289,7 @@ func (c *call) describeEnd(reply *llm.Reply, err error) (end runlog.EndOfSamplin
 	c.mu.Unlock()
 	switch cause := context.Cause(c.ctx); {
 	case errors.Is(cause, errStopped):
-		end.Stopped, end.Error = true, "The call was stopped."
+		end.Stopped, end.Error = true, callStopped
 		return end, OutcomeStopped
 	case errors.Is(cause, errSettled), errors.Is(cause, engine.ErrSettled):
 		end.Stopped, end.Error = true, "The question was settled."

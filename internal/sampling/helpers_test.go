@@ -124,6 +124,16 @@ func open(t testing.TB, b *beam, models *llm.Models) *beam {
 	return next
 }
 
+// Standings returns the standing approvals that a caller may revoke.
+func (b *beam) Standings(caller generators.Caller) []sampling.Standing {
+	b.t.Helper()
+	list, err := b.Service.Standings(b.t.Context(), caller)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return list
+}
+
 // used returns what has been used by the runs that a caller may see.
 func (b *beam) used(caller generators.Caller) []sampling.Usage {
 	b.t.Helper()

@@ -44,14 +44,19 @@ type Config struct {
 	Meter  Meter            // nil for none
 	Logger *slog.Logger     // nil discards
 	State  smallstate.Store // keeps what models were used for
+	// Shared keeps the standing approvals, for all processes that share it; nil if there is only
+	// this one, with which they end.
+	Shared  smallstate.Store
+	Replica Replica // nil if there is only this process
 }
 
 // A Service calls models. Its methods may be called from several goroutines.
 type Service struct {
-	engine *engine.Engine
-	models *llm.Models
-	meter  Meter
-	logger *slog.Logger
+	engine  *engine.Engine
+	models  *llm.Models
+	meter   Meter
+	logger  *slog.Logger
+	replica Replica // nil if there is only this process
 
 	ctx    context.Context // of all calls
 	cancel context.CancelCauseFunc
@@ -62,10 +67,9 @@ type Service struct {
 	mu       sync.Mutex
 	running  map[string]*call         // by question
 	deciding map[string]chan struct{} // by question; closed when standing approvals have been tried
-	standing []*Standing
-	nextID   int
 	closed   bool
 
+	standing smallstate.Bucket
 	usage    smallstate.Bucket
 	since    time.Time  // when counting began, unless the bucket says that
 	counting sync.Mutex // held while something is counted
@@ -78,6 +82,10 @@ func New(c Config) *Service {
 	if s.logger == nil {
 		s.logger = slog.New(slog.DiscardHandler)
 	}
+	if c.Shared == nil {
+		c.Shared = smallstate.NewMemory()
+	}
+	s.standing, s.replica = smallstate.Bucket{Store: c.Shared, Name: "standing-approvals"}, c.Replica
 	s.ctx, s.cancel = context.WithCancelCause(context.Background())
 	s.engine.OnSample(s.handleQuestion)
 	return s
@@ -163,9 +171,44 @@ func (s *Service) State(ctx context.Context, caller generators.Caller, askID str
 	return state, nil
 }
 
+// A Replica is this process among those that share a log; see package sharing.
+type Replica interface {
+	ID() string
+	// Holds reports whether a process, of that ID, is this one or gone.
+	Holds(ctx context.Context, worker string) bool
+}
+
+// resumeEvery is how often the calls of processes are looked for that are gone.
+const resumeEvery = 5 * time.Second
+
 // Resume goes on with the calls that the end of an earlier process cut, and returns
-// replies that it received and did not return.
+// replies that it received and did not return. If several processes share the log, that of
+// others goes on until the service closes, once they are gone.
 func (s *Service) Resume() {
+	s.resume()
+	if s.replica == nil {
+		return
+	}
+	s.calls.Go(func() {
+		tick := time.NewTicker(resumeEvery)
+		defer tick.Stop()
+		for {
+			select {
+			case <-tick.C:
+				s.resume()
+			case <-s.ctx.Done():
+				return
+			}
+		}
+	})
+}
+
+// isCut reports whether the process that makes a call is gone.
+func (s *Service) isCut(worker string) bool {
+	return s.replica == nil || worker != s.replica.ID() && s.replica.Holds(s.ctx, worker)
+}
+
+func (s *Service) resume() {
 	operator := callers.Operator()
 	for id, err := range s.engine.SamplingAsks() {
 		var state *State
@@ -175,7 +218,7 @@ func (s *Service) Resume() {
 		if err == nil {
 			err = s.resumeCall(operator, id, state)
 		}
-		if err != nil && !errors.Is(err, engine.ErrSettled) && !errors.Is(err, engine.ErrParked) {
+		if err != nil && !errors.Is(err, engine.ErrSettled) && !errors.Is(err, engine.ErrParked) && !errors.Is(err, engine.ErrSamplingChanged) {
 			s.logger.Error("going on with a call of a model", "ask", id, "err", err)
 		}
 	}
@@ -183,6 +226,8 @@ func (s *Service) Resume() {
 
 func (s *Service) resumeCall(operator generators.Caller, id string, state *State) error {
 	switch {
+	case !s.isCut(state.Approval.Worker):
+		return nil
 	case state.Phase == Replied && !state.Approval.Review:
 		return s.engine.Answer(s.ctx, approver(state.Approval), id, acceptResult(*state.End.Result), Surface)
 	case state.Phase != Replying:
@@ -195,7 +240,7 @@ func (s *Service) resumeCall(operator generators.Caller, id string, state *State
 	if _, err := s.engine.RecordSampling(s.ctx, operator, id, runlog.Sampling{Call: state.Call, Ended: &cut}); err != nil || body == nil {
 		return err
 	}
-	c, err := s.begin(operator, id, 0, again, body, nil)
+	c, err := s.begin(operator, id, 0, again, body, noStanding)
 	if err != nil {
 		return err
 	}

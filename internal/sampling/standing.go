@@ -1,8 +1,11 @@
 package sampling
 
 import (
+	"context"
+	"encoding/json"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/engine"
@@ -27,7 +30,7 @@ const (
 )
 
 // A Standing is a standing approval in effect. It ends when it is used up or revoked, or
-// with the process.
+// with the process, unless several share a store.
 type Standing struct {
 	ID    int    `json:"id"`
 	Scope Scope  `json:"scope"`
@@ -40,8 +43,6 @@ type Standing struct {
 	Tokens   *int              `json:"tokens,omitempty"`
 	Owner    string            `json:"owner"` // of the runs
 	By       generators.Caller `json:"by"`
-
-	calls int // in progress
 }
 
 // limits on a standing approval.
@@ -81,8 +82,9 @@ func Tool(open engine.OpenAsk) string {
 	return open.Photon
 }
 
-func (s *Service) addStanding(caller generators.Caller, open engine.OpenAsk, model string, r *StandingRequest) {
-	a := &Standing{Scope: r.Scope, Name: Tool(open), Model: model, Owner: open.Owner, By: caller}
+// addStanding adds a standing approval. Its id is about when that was, in milliseconds of Unix time.
+func (s *Service) addStanding(ctx context.Context, caller generators.Caller, open engine.OpenAsk, model string, r *StandingRequest) error {
+	a := &storedStanding{Standing: Standing{Scope: r.Scope, Name: Tool(open), Model: model, Owner: open.Owner, By: caller}}
 	if r.Scope == ScopeServer {
 		a.Name = open.Question.Server
 	}
@@ -92,31 +94,57 @@ func (s *Service) addStanding(caller generators.Caller, open engine.OpenAsk, mod
 	if r.Tokens > 0 {
 		a.Tokens = new(r.Tokens)
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.nextID++
-	a.ID = s.nextID
-	s.standing = append(s.standing, a)
+	for a.ID = int(time.Now().UnixMilli()); ; a.ID++ {
+		added, err := s.standing.Add(ctx, standingKey(a.ID), a.encode())
+		if added || err != nil {
+			return err
+		}
+	}
+}
+
+// A storedStanding is a standing approval as it is stored.
+type storedStanding struct {
+	Standing
+	Calls int `json:"calls,omitempty"` // in progress
+}
+
+func (a *storedStanding) encode() []byte {
+	raw, err := json.Marshal(a)
+	if err != nil {
+		panic(err) // it has texts and numbers
+	}
+	return raw
+}
+
+func decodeStanding(raw []byte) (a *storedStanding, err error) {
+	err = json.Unmarshal(raw, &a)
+	return a, err
+}
+
+// standingKey returns the key of a standing approval. Later ones have greater keys.
+func standingKey(id int) string { return fmt.Sprintf("%015d", id) }
+
+// allStanding returns the standing approvals that aren't used up, oldest first.
+func (s *Service) allStanding(ctx context.Context) (all []Standing, err error) {
+	for v, err := range s.standing.All(ctx) {
+		var a *storedStanding
+		if err == nil {
+			a, err = decodeStanding(v.Value)
+		}
+		if err != nil {
+			return nil, err
+		}
+		if !a.isUsedUp() {
+			all = append(all, a.Standing)
+		}
+	}
+	return all, nil
 }
 
 // Standings returns the standing approvals that a caller may revoke.
-func (s *Service) Standings(caller generators.Caller) []Standing {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	list := []Standing{}
-	for _, a := range s.standing {
-		if mayUse(caller, a.Owner) && !a.isUsedUp() {
-			c := *a
-			if a.Requests != nil {
-				c.Requests = new(*a.Requests)
-			}
-			if a.Tokens != nil {
-				c.Tokens = new(*a.Tokens)
-			}
-			list = append(list, c)
-		}
-	}
-	return list
+func (s *Service) Standings(ctx context.Context, caller generators.Caller) ([]Standing, error) {
+	all, err := s.allStanding(ctx)
+	return slices.DeleteFunc(append([]Standing{}, all...), func(a Standing) bool { return !mayUse(caller, a.Owner) }), err
 }
 
 // mayUse reports whether a caller may use what belongs to the runs of an owner.
@@ -124,14 +152,16 @@ func mayUse(caller generators.Caller, owner string) bool {
 	return caller.ID == owner || caller.HasRole(generators.RoleOperator)
 }
 
-// Revoke ends a standing approval. The error is [ErrNoStanding].
-func (s *Service) Revoke(caller generators.Caller, id int) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	i := slices.IndexFunc(s.standing, func(a *Standing) bool { return a.ID == id && mayUse(caller, a.Owner) })
-	if i < 0 {
-		return ErrNoStanding
-	}
-	s.standing = slices.Delete(s.standing, i, i+1)
-	return nil
+// Revoke ends a standing approval. The error is [ErrNoStanding], or the store's.
+func (s *Service) Revoke(ctx context.Context, caller generators.Caller, id int) error {
+	return s.standing.Update(ctx, standingKey(id), func(old []byte) ([]byte, error) {
+		if old == nil {
+			return nil, ErrNoStanding
+		}
+		a, err := decodeStanding(old)
+		if err == nil && !mayUse(caller, a.Owner) {
+			err = ErrNoStanding
+		}
+		return nil, err
+	})
 }

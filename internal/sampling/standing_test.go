@@ -103,10 +103,10 @@ func TestStandingApprovalIsNarrow(t *testing.T) {
 	if len(list) != 1 || *list[0].Requests != 9 || *list[0].Tokens != 9000 || len(b.Standings(bob)) != 0 || len(b.Standings(generators.Caller{ID: "x", Roles: []string{generators.RoleOperator}})) != 1 {
 		t.Errorf("the standing approvals are %+v", list)
 	}
-	if err := b.Revoke(bob, list[0].ID); !errors.Is(err, sampling.ErrNoStanding) {
+	if err := b.Revoke(t.Context(), bob, list[0].ID); !errors.Is(err, sampling.ErrNoStanding) {
 		t.Errorf("somebody else revoked it: %v", err)
 	}
-	if err := b.Revoke(ada, list[0].ID); err != nil {
+	if err := b.Revoke(t.Context(), ada, list[0].ID); err != nil {
 		t.Fatal(err)
 	}
 	asked("files__asker", false)

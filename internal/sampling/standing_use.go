@@ -20,7 +20,7 @@ import (
 func (s *Service) handleQuestion(askID string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if len(s.standing) == 0 || s.closed {
+	if s.closed {
 		return
 	}
 	decided := make(chan struct{})
@@ -60,21 +60,27 @@ func (s *Service) approveByStanding(askID string) error {
 	if asked, err := s.clientIsAsked(operator, open.Run); err != nil || asked {
 		return err
 	}
-	for _, a := range s.covering(open) {
+	covering, err := s.covering(open)
+	if err != nil {
+		return err
+	}
+	for _, a := range covering {
 		approval, body, err := s.prepare(open, NewState(), Decision{Model: a.Model})
 		if err != nil {
 			continue // a person sees why
 		}
 		most := mostTokens(requestOf(open, approval, s.models.Lookup(approval.Model)))
-		summary, ok := s.take(a, most)
-		if !ok {
+		summary, err := s.take(a.ID, most)
+		if err != nil {
+			return err
+		}
+		if summary == "" {
 			continue
 		}
 		approval.Standing, approval.By, approval.Surface = summary, &a.By, Surface
-		c, err := s.begin(operator, askID, firstCall, approval, body, a)
+		c, err := s.begin(operator, askID, firstCall, approval, body, a.ID)
 		if err != nil { // a person was faster, now or before
-			s.giveBack(a, 1, most)
-			return nil
+			return s.giveBack(a.ID, 1, most)
 		}
 		go c.run()
 		return nil
@@ -87,20 +93,15 @@ func (s *Service) approveByStanding(askID string) error {
 const firstCall = 1
 
 // covering returns the standing approvals for a question's tool and owner, oldest first.
-func (s *Service) covering(open engine.OpenAsk) []*Standing {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	var list []*Standing
-	for _, a := range s.standing {
+func (s *Service) covering(open engine.OpenAsk) ([]Standing, error) {
+	all, err := s.allStanding(s.ctx)
+	return slices.DeleteFunc(all, func(a Standing) bool {
 		name := Tool(open)
 		if a.Scope == ScopeServer {
 			name = open.Question.Server
 		}
-		if a.Owner == open.Owner && a.Name == name && name != "" {
-			list = append(list, a)
-		}
-	}
-	return list
+		return a.Owner != open.Owner || a.Name != name || name == ""
+	}), err
 }
 
 // clientIsAsked reports whether the question goes to the client that started the run,
@@ -126,41 +127,53 @@ func mostTokens(r *ask.SampleRequest) int {
 	return llm.EstimateTokens(r) + min(r.MaxTokens, maxStandingTokens)
 }
 
-// take takes a request with at most that many tokens from a standing approval, if it
-// covers them, and returns what the approval says.
-func (s *Service) take(a *Standing, tokens int) (summary string, ok bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if !slices.Contains(s.standing, a) || a.isUsedUp() || a.Tokens != nil && *a.Tokens < tokens {
-		return "", false
-	}
-	if a.Tokens != nil {
-		*a.Tokens -= tokens
-	}
-	if a.Requests != nil {
-		*a.Requests--
-	}
-	a.calls++
-	return a.describe(), true
+// take takes a request with at most that many tokens from a standing approval, and returns what
+// the approval says; "" if it doesn't cover them.
+func (s *Service) take(id, tokens int) (summary string, err error) {
+	err = s.standing.Update(s.ctx, standingKey(id), func(old []byte) ([]byte, error) {
+		summary = ""
+		if old == nil {
+			return nil, nil // it was revoked
+		}
+		a, err := decodeStanding(old)
+		if err != nil || a.isUsedUp() || a.Tokens != nil && *a.Tokens < tokens {
+			return old, err
+		}
+		if a.Tokens != nil {
+			*a.Tokens -= tokens
+		}
+		if a.Requests != nil {
+			*a.Requests--
+		}
+		a.Calls++
+		summary = a.describe()
+		return a.encode(), nil
+	})
+	return summary, err
 }
 
-// giveBack returns to a standing approval what a call has taken and didn't use.
-func (s *Service) giveBack(a *Standing, requests, tokens int) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	a.giveBack(requests, tokens)
-	s.dropUsedUp()
-}
-
-// giveBack is [Service.giveBack]. Callers hold the service's mu.
-func (a *Standing) giveBack(requests, tokens int) {
-	if a.Requests != nil {
-		*a.Requests += requests
-	}
-	if a.Tokens != nil {
-		*a.Tokens += tokens
-	}
-	a.calls--
+// giveBack returns to a standing approval what a call has taken and didn't use. One that is used
+// up is dropped once no call can give anything back.
+func (s *Service) giveBack(id, requests, tokens int) error {
+	return s.standing.Update(context.WithoutCancel(s.ctx), standingKey(id), func(old []byte) ([]byte, error) {
+		if old == nil {
+			return nil, nil // it was revoked
+		}
+		a, err := decodeStanding(old)
+		if err != nil {
+			return nil, err
+		}
+		if a.Requests != nil {
+			*a.Requests += requests
+		}
+		if a.Tokens != nil {
+			*a.Tokens += tokens
+		}
+		if a.Calls--; a.Calls == 0 && a.isUsedUp() {
+			return nil, nil
+		}
+		return a.encode(), nil
+	})
 }
 
 func (a *Standing) isUsedUp() bool {
@@ -176,10 +189,4 @@ func (a *Standing) describe() string {
 		left = append(left, humanize.Count(*a.Tokens, "token"))
 	}
 	return fmt.Sprintf("a standing approval for the %s %s; %s left", a.Scope, a.Name, strings.Join(left, " and "))
-}
-
-// dropUsedUp drops the standing approvals that are used up, once no call can give anything
-// back. Callers hold mu.
-func (s *Service) dropUsedUp() {
-	s.standing = slices.DeleteFunc(s.standing, func(a *Standing) bool { return a.calls == 0 && a.isUsedUp() })
 }

@@ -52,12 +52,14 @@ func (s *Service) countCall(c *call, outcome string, end runlog.EndOfSampling) {
 	if s.meter != nil {
 		s.meter.ModelCalled(c.photon, outcome, end.InputTokens, end.OutputTokens)
 	}
-	if c.standing != nil {
+	if c.standing != noStanding {
 		output := end.OutputTokens
 		if end.Result != nil {
 			output = max(output, llm.EstimateReply(end.Result))
 		}
-		s.giveBack(c.standing, 0, c.reserved-max(end.InputTokens, c.input)-output)
+		if err := s.giveBack(c.standing, 0, c.reserved-max(end.InputTokens, c.input)-output); err != nil {
+			s.logger.Error("giving back what a call didn't use of a standing approval", "err", err)
+		}
 	}
 	u := Usage{Server: c.server, Tool: c.photon, Model: c.approval.Model, Calls: 1, InputTokens: end.InputTokens, OutputTokens: end.OutputTokens, Estimated: end.Estimated}
 	if outcome != OutcomeReplied {

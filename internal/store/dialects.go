@@ -10,9 +10,10 @@ import (
 
 // A dialect is what differs between the databases.
 type dialect struct {
-	begin     string // begins a transaction that writes
-	beginRead string // begins one that reads a snapshot
-	integrity string // checks the structure of the database; empty if it does so itself
+	begin      string // begins a transaction that writes
+	beginRead  string // begins one that reads a snapshot
+	lockSchema string // makes a transaction wait for those of other processes that migrate; empty if begin does
+	integrity  string // checks the structure of the database; empty if it does so itself
 	// tables counts the tables named meta.
 	tables string
 	// translate returns a migration in the dialect.
@@ -37,7 +38,8 @@ var sqliteDialect = dialect{
 
 // postgresDialect is what PostgreSQL needs.
 var postgresDialect = dialect{
-	begin: "BEGIN",
+	begin:      "BEGIN",
+	lockSchema: "SELECT pg_advisory_xact_lock(4740356)", // even, unlike those of processes
 	// What reads everything takes as long as its reader, as pg_dump.
 	beginRead: "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET LOCAL statement_timeout = 0; SET LOCAL idle_in_transaction_session_timeout = 0",
 	tables:    "SELECT count(*) FROM information_schema.tables WHERE table_schema = current_schema() AND table_name = 'meta'",

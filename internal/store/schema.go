@@ -71,6 +71,16 @@ func applyMigration(ctx context.Context, conn *sql.Conn, d *dialect, file string
 	if _, err := conn.ExecContext(ctx, d.begin); err != nil {
 		return err
 	}
+	now := format
+	if d.lockSchema != "" {
+		if _, err = conn.ExecContext(ctx, d.lockSchema); err == nil {
+			now, err = readFormat(ctx, conn, d)
+		}
+	}
+	if err != nil || now != format { // another process was faster
+		_, _ = conn.ExecContext(ctx, "ROLLBACK") // fails if the error has ended the transaction
+		return err
+	}
 	_, err = conn.ExecContext(ctx, d.translate(string(migration)))
 	if err == nil && format == 0 {
 		id := make([]byte, 16)

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/hex"
 	"errors"
+	"maps"
 	"sync"
 	"time"
 
@@ -25,9 +26,9 @@ type Sharing struct {
 	lock   int64 // of this process
 
 	mu       sync.Mutex
-	changed  map[string]struct{} // runs that others have named since they were taken; anyRun for any
-	wake     chan struct{}       // has a token if there are some
-	sessions bool                // there is one now
+	changed  map[string]uint64 // the ends of runs that were noticed since they were taken; anyRun for any
+	wake     chan struct{}     // has a token if there are some
+	sessions bool              // there is one now
 }
 
 // anyRun stands for any run.
@@ -59,7 +60,7 @@ func OpenPostgres(ctx context.Context, at string, lock int64, o Options) (*Store
 		return nil, errors.Join(postgres.Explain(err), db.Close(), readers.Close())
 	}
 	s.closeDB = func() error { return errors.Join(db.Close(), readers.Close()) }
-	x := &Sharing{store: s, config: config, lock: lock, changed: make(map[string]struct{}), wake: make(chan struct{}, 1)}
+	x := &Sharing{store: s, config: config, lock: lock, changed: make(map[string]uint64), wake: make(chan struct{}, 1)}
 	s.sharing = x
 	ctx, cancel := context.WithCancel(context.Background())
 	s.background.Go(func() { <-s.closing; cancel() })
@@ -139,9 +140,7 @@ func (x *Sharing) note(n postgres.Notice) {
 	}
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	for run := range n {
-		x.changed[run] = struct{}{}
-	}
+	maps.Copy(x.changed, n) // notices come in the order of commits
 	select {
 	case x.wake <- struct{}{}:
 	default:
@@ -157,9 +156,10 @@ func (x *Sharing) lookAt(run string, last uint64) {
 	}
 }
 
-// Changed waits until other processes may have changed something, and returns the runs, each once;
-// any reports whether others may have changed, too. This process's own changes are among them.
-func (x *Sharing) Changed(ctx context.Context) (runs []string, any bool, err error) {
+// Changed waits until processes have changed something, and returns the ordinals of the last entries of
+// runs, 0 for one that was deleted; others reports whether others may have changed, too. This process's own
+// changes are among them.
+func (x *Sharing) Changed(ctx context.Context) (runs map[string]uint64, others bool, err error) {
 	select {
 	case <-x.wake:
 	case <-ctx.Done():
@@ -167,15 +167,10 @@ func (x *Sharing) Changed(ctx context.Context) (runs []string, any bool, err err
 	}
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	for run := range x.changed {
-		if run == anyRun {
-			any = true
-		} else {
-			runs = append(runs, run)
-		}
-	}
-	clear(x.changed)
-	return runs, any, nil
+	runs, x.changed = x.changed, make(map[string]uint64)
+	_, others = runs[anyRun]
+	delete(runs, anyRun)
+	return runs, others, nil
 }
 
 // poll looks for what others have appended to runs that are followed here.

@@ -70,6 +70,11 @@ func (o *offers) listTools(ctx context.Context, s *client.Session) error {
 func (o *offers) offer(definitions []json.RawMessage) {
 	o.offering.Lock()
 	defer o.offering.Unlock()
+	o.review(definitions)
+}
+
+// review is offer for callers that hold offering.
+func (o *offers) review(definitions []json.RawMessage) {
 	tools := o.policy.Review(definitions)
 	for _, t := range tools {
 		if err := client.CheckTool(t.Raw); err != nil && t.Decision == policy.Offered {
@@ -82,13 +87,17 @@ func (o *offers) offer(definitions []json.RawMessage) {
 // offerAgain offers the tools that were listed last, after what is accepted of them has
 // changed.
 func (o *offers) offerAgain() {
+	o.offering.Lock()
+	defer o.offering.Unlock()
 	o.mu.Lock()
 	var definitions []json.RawMessage
 	for _, t := range o.reviewed {
 		definitions = append(definitions, t.Raw)
 	}
 	o.mu.Unlock()
-	o.offer(definitions)
+	if len(definitions) > 0 { // otherwise the upstream may not have been seen
+		o.review(definitions)
+	}
 }
 
 // register makes photons of the tools that are offered, in place of those that are

@@ -7,6 +7,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/upstream/config"
@@ -132,6 +133,41 @@ func (m *Manager) Accept(name, tool, digest string) (accepted []string, err erro
 	}
 	return accepted, err
 }
+
+// followAccepted offers the tools again of upstreams of which another process has changed what is
+// accepted, until the manager is closed.
+func (m *Manager) followAccepted() {
+	tick := time.NewTicker(followEvery)
+	defer tick.Stop()
+	seen := make(map[string]string)
+	for {
+		select {
+		case <-tick.C:
+		case <-m.ctx.Done():
+			return
+		}
+		versions, err := policy.Versions(m.ctx, m.options.Policy.State)
+		if err != nil {
+			continue // the next time
+		}
+		for _, u := range m.Upstreams() {
+			name := u.server.Name
+			if versions[name] == seen[name] {
+				continue
+			}
+			if err := u.policy.Reload(); err != nil {
+				m.options.Logger.Error("reading what is accepted of an upstream", "upstream", name, "err", err)
+				versions[name] = seen[name] // the next time
+				continue
+			}
+			u.offers.offerAgain()
+		}
+		seen = versions
+	}
+}
+
+// followEvery is how often what other processes accept is looked for.
+const followEvery = 500 * time.Millisecond
 
 // Reconnect ends the connection to an upstream, if there is one, and makes another at
 // once. The error may be [ErrNotFound].

@@ -86,6 +86,9 @@ func (m *Manager) Start(ctx context.Context) error {
 	for _, u := range upstreams {
 		u.start()
 	}
+	if m.options.Policy.Shared {
+		m.spawn(m.followAccepted)
+	}
 	var collisions []error
 	for _, u := range upstreams {
 		if awaitTried(ctx, u) {

@@ -128,11 +128,17 @@ func (s signOuts) nextStart(id string) (float64, error) {
 	return float64(max(time.Now().UnixMilli(), parseMillis(at)+1)), err
 }
 
+// clockSkew is how far ahead the clock of another process may be, with which a session began that
+// somebody ends here.
+const clockSkew = time.Minute
+
 // record records that a person signs out everywhere. Older times are dropped once no
 // session that they ended can be alive any more.
 func (s signOuts) record(ctx context.Context, id string) error {
 	now := time.Now().UnixMilli()
-	err := s.Update(ctx, id, func(old []byte) ([]byte, error) { return formatMillis(max(now, parseMillis(old))), nil })
+	err := s.Update(ctx, id, func(old []byte) ([]byte, error) {
+		return formatMillis(max(now+clockSkew.Milliseconds(), parseMillis(old)+1)), nil
+	})
 	if err != nil {
 		return err
 	}

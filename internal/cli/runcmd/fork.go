@@ -27,7 +27,7 @@ type Fork struct {
 func (*Fork) Help() string {
 	return `A new run of the same photon takes the recorded answers, and the outcomes of steps, which don't run again, as long as it makes the same calls. It asks and runs the rest: what the photon's code has changed, answers that are secrets or files, and all that follows an agreement to what can't be undone. "${program} logs RUN --output jsonl" prints the numbers of the entries. With --input, choose with --until a point before the first step or answer that depends on it: what is taken was found, or agreed to, with the old input. The new run is then followed, as by ${program} run.
 
-    ${program} fork 7f3c
+    ${program} fork 7f3c --detach
     ${program} fork 7f3c --until 12 --input '{"env": "staging"}' --detach`
 }
 

@@ -22,9 +22,9 @@ type Replica interface {
 	// AwaitLease waits until others certainly take this process for one that is there, and reports
 	// whether it had to wait.
 	AwaitLease(ctx context.Context) (waited bool, err error)
-	// Changed waits until the log may have changed. It returns the runs that have, each once;
-	// others means that others may have, too.
-	Changed(ctx context.Context) (runs []string, others bool, err error)
+	// Changed waits until the log has changed. It returns the ordinals of the last entries of runs that
+	// have changed, 0 for one that was deleted; others means that others may have changed, too.
+	Changed(ctx context.Context) (runs map[string]uint64, others bool, err error)
 	// Heads returns the ordinals of the last entries of runs. Those that don't exist are missing.
 	Heads(ctx context.Context, runs []string) (map[string]uint64, error)
 }
@@ -53,6 +53,14 @@ func (s *Share) Holds(worker string) bool {
 	return s == nil || s.Replica.Holds(context.Background(), worker)
 }
 
+// AwaitLease is that of the replica; a process that is alone doesn't wait.
+func (s *Share) AwaitLease(ctx context.Context) (waited bool, err error) {
+	if s == nil {
+		return false, nil
+	}
+	return s.Replica.AwaitLease(ctx)
+}
+
 // Runs are the runs of an engine.
 type Runs interface {
 	// InMemory yields the ids of the runs in memory.
@@ -77,11 +85,18 @@ const interval = time.Second
 func (s *Share) Keep(ctx context.Context, runs Runs, logger *slog.Logger) {
 	go func() {
 		for {
-			ids, others, err := s.Changed(ctx)
+			changed, others, err := s.Changed(ctx)
 			if err != nil {
 				return
 			}
-			s.catchUp(ctx, runs, ids, others)
+			for id, last := range changed {
+				if !runs.CatchUp(id, last, last > 0) {
+					runs.NoteChange(id)
+				}
+			}
+			if others {
+				s.compare(ctx, runs)
+			}
 		}
 	}()
 	tick := time.NewTicker(interval)
@@ -92,7 +107,7 @@ func (s *Share) Keep(ctx context.Context, runs Runs, logger *slog.Logger) {
 			return
 		case <-tick.C:
 		}
-		s.catchUp(ctx, runs, nil, true)
+		s.compare(ctx, runs)
 		if err := runs.RecoverHeld(); err != nil && ctx.Err() == nil {
 			logger.Error("looking for runs to go on with", "err", err)
 		}
@@ -100,23 +115,15 @@ func (s *Share) Keep(ctx context.Context, runs Runs, logger *slog.Logger) {
 	}
 }
 
-// catchUp applies what other processes have appended to some runs, and to all others in memory.
-func (s *Share) catchUp(ctx context.Context, runs Runs, ids []string, others bool) {
-	inMemory := ids
-	if others {
-		inMemory = append(runs.InMemory(), ids...)
-	}
-	heads, err := s.Heads(ctx, inMemory)
+// compare applies what other processes have appended to the runs in memory.
+func (s *Share) compare(ctx context.Context, runs Runs) {
+	ids := runs.InMemory()
+	heads, err := s.Heads(ctx, ids)
 	if err != nil {
 		return // the next time; the database's absence is logged
 	}
-	for _, id := range inMemory {
+	for _, id := range ids {
 		last, found := heads[id]
 		runs.CatchUp(id, last, found)
-	}
-	for _, id := range ids {
-		if last, found := heads[id]; !runs.CatchUp(id, last, found) {
-			runs.NoteChange(id)
-		}
 	}
 }

@@ -161,7 +161,7 @@ var faults = []fault{
 	{"a replica is killed, and comes back late", func(ctx context.Context, f *faultTest) error {
 		r := f.anyReplica()
 		err := r.Kill()
-		time.Sleep(8 * time.Second) // until others have its runs
+		last(8 * time.Second) // until others have its runs
 		return errors.Join(err, r.Start(ctx))
 	}},
 	{"a replica is terminated", func(ctx context.Context, f *faultTest) error {
@@ -177,7 +177,7 @@ var faults = []fault{
 	{"a replica is frozen for 20 s", func(ctx context.Context, f *faultTest) error {
 		r := f.anyReplica()
 		err := r.Freeze()
-		time.Sleep(20 * time.Second)
+		last(20 * time.Second)
 		return errors.Join(err, r.Thaw())
 	}},
 	{"a replica's connections to the database are cut", func(ctx context.Context, f *faultTest) (err error) {
@@ -185,7 +185,7 @@ var faults = []fault{
 		for _, l := range links {
 			l.Cut()
 		}
-		time.Sleep(time.Duration(f.random.IntN(10_000)) * time.Millisecond)
+		last(time.Duration(f.random.IntN(10_000)) * time.Millisecond)
 		for _, l := range links {
 			err = errors.Join(err, l.Restore())
 		}
@@ -196,7 +196,7 @@ var faults = []fault{
 		for _, l := range links {
 			l.Delay(300 * time.Millisecond)
 		}
-		time.Sleep(3 * time.Second)
+		last(3 * time.Second)
 		for _, l := range links {
 			l.Delay(0)
 		}
@@ -207,7 +207,7 @@ var faults = []fault{
 			for _, l := range f.anyLinks() {
 				l.ResetCommit()
 			}
-			time.Sleep(200 * time.Millisecond)
+			last(200 * time.Millisecond)
 		}
 		return nil
 	}},
@@ -216,7 +216,7 @@ var faults = []fault{
 			for _, l := range f.anyLinks() {
 				l.ResetNext()
 			}
-			time.Sleep(200 * time.Millisecond)
+			last(200 * time.Millisecond)
 		}
 		return nil
 	}},
@@ -233,10 +233,13 @@ var faults = []fault{
 		p := f.cluster.Postgres
 		err := p.LimitConnections(ctx, 4)
 		_, terminated := p.TerminateConnections(ctx)
-		time.Sleep(4 * time.Second)
+		last(4 * time.Second)
 		return errors.Join(err, terminated, p.LimitConnections(ctx, -1))
 	}},
 }
+
+// last lets a fault last.
+func last(d time.Duration) { time.Sleep(d) } // nothing tells when it has lasted long enough
 
 func (f *faultTest) anyReplica() *cluster.Replica {
 	return f.cluster.Replicas[f.random.IntN(len(f.cluster.Replicas))]

@@ -27,7 +27,7 @@ func TestMain(m *testing.M) {
 	}
 	flags := flag.NewFlagSet("replica", flag.ExitOnError)
 	store, addr := flags.String("store", "", ""), flags.String("addr", "", "")
-	for _, name := range []string{"data", "url", "trusted-proxy"} {
+	for _, name := range []string{"data", "url", "trusted-proxy", "secrets-key-file"} {
 		flags.String(name, "", "")
 	}
 	_ = flags.Parse(os.Args[2:])

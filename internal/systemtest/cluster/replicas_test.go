@@ -2,6 +2,7 @@ package cluster_test
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -20,14 +21,26 @@ import (
 
 const token = "a token of the tests, at least 16 bytes"
 
-// startCluster starts replicas of the program that is upgraded in other tests.
-func startCluster(t *testing.T, o cluster.Options) *cluster.Cluster {
+// The packages of programs: the one that is upgraded in other tests, and Beam.
+const (
+	upgraded = "github.com/photon-beam/beam/internal/systemtest/upgrade/program"
+	beam     = "github.com/photon-beam/beam/cmd/beam"
+)
+
+func build(t testing.TB, program string) (file string) {
 	t.Helper()
-	bin := filepath.Join(t.TempDir(), "program")
-	if out, err := exec.Command("go", "build", "-o", bin, "github.com/photon-beam/beam/internal/systemtest/upgrade/program").CombinedOutput(); err != nil {
+	file = filepath.Join(t.TempDir(), "program")
+	if out, err := exec.Command("go", "build", "-o", file, program).CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
-	o.Program, o.Token, o.Output = bin, token, t.Output()
+	return file
+}
+
+// startCluster starts replicas of a program, which o names by its package; by default, of the one
+// that is upgraded.
+func startCluster(t testing.TB, o cluster.Options) *cluster.Cluster {
+	t.Helper()
+	o.Program, o.Token, o.Output = build(t, cmp.Or(o.Program, upgraded)), token, t.Output()
 	c, err := cluster.Start(t.Context(), o)
 	if cluster.IsNotInstalled(err) {
 		t.Skip(err)
@@ -45,7 +58,7 @@ func startCluster(t *testing.T, o cluster.Options) *cluster.Cluster {
 
 // A browser sends requests to one address.
 type client struct {
-	t  *testing.T
+	t  testing.TB
 	at string
 }
 
@@ -136,4 +149,20 @@ func TestRunMovesBetweenReplicas(t *testing.T) {
 	if lines := bytes.Count(raw, []byte("\n")); lines != 2 {
 		t.Errorf("the steps ran %d times: %s", lines, raw)
 	}
+}
+
+// A replica that is terminated hands its runs over at once.
+func TestTerminatedReplicaHandsOver(t *testing.T) {
+	c := startCluster(t, cluster.Options{})
+	a, b := client{t, c.Replicas[0].Address()}, client{t, c.Replicas[1].Address()}
+	id := a.start("deploy")
+	asked := a.await(id, "it waits", asks("approve"))
+	began := time.Now()
+	if err := c.Replicas[0].Terminate(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	ended := time.Since(began)
+	b.answer(asked)
+	b.await(id, "on another replica", asks("announce"))
+	t.Logf("the replica ended after %v, and the run went on after %v", ended, time.Since(began))
 }

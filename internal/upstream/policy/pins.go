@@ -36,6 +36,8 @@ type Pins struct {
 	kept int // bytes of their definitions
 	// unstored has what is stored of those that are yet to be stored.
 	unstored map[string][]byte
+	// changes has a value for each upstream, which changes with what somebody has decided.
+	changes smallstate.Bucket
 }
 
 // A pin is what was accepted of a tool.
@@ -82,7 +84,7 @@ func PinsBucket(upstream string) string { return "pins/" + upstream }
 
 // OpenPins reads the pins of an upstream.
 func OpenPins(s smallstate.Store, upstream string) (*Pins, error) {
-	p := &Pins{upstream: upstream, stored: smallstate.Bucket{Store: s, Name: PinsBucket(upstream)}}
+	p := &Pins{upstream: upstream, stored: smallstate.Bucket{Store: s, Name: PinsBucket(upstream)}, changes: changesOf(s)}
 	return p, p.load()
 }
 
@@ -133,6 +135,19 @@ func OldPins(file []byte) (values []smallstate.Value, err error) {
 func (p *Pins) review(tools []*ToolStatus) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	for try := 0; ; try++ {
+		p.decide(tools)
+		if err := p.store(); !errors.Is(err, errPinsChanged) || try == maxTries {
+			return err
+		}
+	}
+}
+
+// maxTries is how often something is tried again because another process has changed the pins.
+const maxTries = 5
+
+// decide is review without storing the pins. Callers hold mu.
+func (p *Pins) decide(tools []*ToolStatus) {
 	now := time.Now().UTC().Round(0)
 	if !p.known {
 		p.unstored[seenKey] = nil
@@ -142,6 +157,7 @@ func (p *Pins) review(tools []*ToolStatus) error {
 		definition, digest := digestTool(t.Raw)
 		name := catalogue.JoinName(p.upstream, t.Name)
 		known, ok := p.pins[name]
+		t.Reason, t.Added, t.Change = "", time.Time{}, nil
 		switch {
 		case taken[name]:
 			t.Decision = Offered // the catalogue refuses the second tool of a name
@@ -176,7 +192,6 @@ func (p *Pins) review(tools []*ToolStatus) error {
 		}
 	}
 	p.known = true
-	return p.store()
 }
 
 // set replaces a pin, which store then stores. Callers hold mu.
@@ -219,12 +234,21 @@ func (p *Pins) accept(name string, raw json.RawMessage) error {
 	name = catalogue.JoinName(p.upstream, name)
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	for try := 0; ; try++ {
+		if err := p.acceptDefinition(name, definition, digest); !errors.Is(err, errPinsChanged) || try == maxTries {
+			return err
+		}
+	}
+}
+
+// acceptDefinition is accept, once. Callers hold mu.
+func (p *Pins) acceptDefinition(name string, definition json.RawMessage, digest string) error {
 	old := p.pins[name]
 	p.kept -= len(old.Definition)
 	accepted := p.newPin(digest, definition, time.Now().UTC().Round(0))
 	accepted.Added, accepted.Since = old.Added, old.Since
 	p.set(name, accepted)
-	err := p.store()
+	err := p.publish()
 	if _, unstored := p.unstored[name]; unstored { // the change stays held back
 		p.kept += len(old.Definition) - len(accepted.Definition)
 		if p.pins[name] = old; old.raw == nil {
@@ -248,7 +272,7 @@ func (p *Pins) forgetAbsent(listed map[string]*ToolStatus) (bool, error) {
 		p.incomplete, p.unstored[seenKey] = false, seenIncomplete
 	}
 	if len(p.pins) < maxPins {
-		return false, p.store()
+		return false, p.publish()
 	}
 	for name, known := range p.pins {
 		if !names[name] {
@@ -257,7 +281,7 @@ func (p *Pins) forgetAbsent(listed map[string]*ToolStatus) (bool, error) {
 			delete(p.pins, name)
 		}
 	}
-	return true, p.store()
+	return true, p.publish()
 }
 
 // store stores what has changed, that the upstream was seen at last. What it can't store, the next
@@ -282,7 +306,7 @@ func (p *Pins) store() error {
 		case err != nil:
 			return err
 		case !applied:
-			return errors.Join(errors.New("another process has changed what is accepted"), p.reload())
+			return errors.Join(errPinsChanged, p.reload())
 		}
 		for _, c := range chunk {
 			delete(p.unstored, c.Key)
@@ -290,6 +314,8 @@ func (p *Pins) store() error {
 	}
 	return nil
 }
+
+var errPinsChanged = errors.New("another process has changed what is accepted")
 
 // reload reads the pins, and keeps those that aren't stored yet. Callers hold mu.
 func (p *Pins) reload() error {

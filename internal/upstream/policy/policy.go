@@ -25,6 +25,7 @@ import (
 // Options are what the policies of all upstreams of one Beam have in common.
 type Options struct {
 	State       smallstate.Store // has what was accepted; nil keeps it in memory
+	Shared      bool             // State is used by other processes, too
 	Elicitation Elicitation
 	Meter       Meter  // nil counts nothing
 	Audit       *Audit // nil records nothing

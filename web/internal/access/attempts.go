@@ -49,7 +49,7 @@ type Attempts struct {
 // always checked: otherwise whoever presents wrong ones would lock out all others with the
 // same address.
 func (a *Attempts) Try(r *http.Request, credential string, check func() (right bool)) error {
-	if a.isUnguessable(credential) {
+	if a.isUnguessable(r, credential) {
 		check()
 		return nil
 	}
@@ -58,13 +58,13 @@ func (a *Attempts) Try(r *http.Request, credential string, check func() (right b
 
 // isUnguessable reports whether a credential is right, and so random that it can't have been
 // guessed: a user's token, a sign-in code, or a long token of the server's.
-func (a *Attempts) isUnguessable(credential string) bool {
+func (a *Attempts) isUnguessable(r *http.Request, credential string) bool {
 	if a.Users != nil {
 		if _, _, ok := a.Users.Lookup(credential); ok {
 			return true
 		}
 	}
-	return a.Codes.IsValid(credential) || len(credential) >= unguessableToken && a.Token.Matches(credential)
+	return len(credential) >= unguessableToken && a.Token.Matches(credential) || a.Codes.IsValid(r.Context(), credential)
 }
 
 // unguessableToken is the length of a token of the server's, in bytes, that nobody guesses

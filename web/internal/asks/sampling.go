@@ -162,8 +162,11 @@ func (h *Sampling) previewSample(w http.ResponseWriter, r *http.Request, caller 
 // Models renders the configured models, how they are chosen, what they were used
 // for, and the standing approvals.
 func (h *Sampling) Models(w http.ResponseWriter, r *http.Request, caller generators.Caller) error {
-	page := ui.ModelsPage{Models: h.Sampling.Models().All(), Standing: h.Sampling.Standings(caller)}
+	page := ui.ModelsPage{Models: h.Sampling.Models().All()}
 	var err error
+	if page.Standing, err = h.Sampling.Standings(r.Context(), caller); err != nil {
+		return err
+	}
 	if page.Usage, err = h.Sampling.Usages(r.Context(), caller); err != nil {
 		return err
 	}
@@ -182,7 +185,7 @@ func (h *Sampling) Revoke(w http.ResponseWriter, r *http.Request, caller generat
 	if err != nil {
 		return fmt.Errorf("%w", sampling.ErrNoStanding)
 	}
-	if err := h.Sampling.Revoke(caller, id); err != nil {
+	if err := h.Sampling.Revoke(r.Context(), caller, id); err != nil {
 		return err
 	}
 	return response.RedirectOrAccept(w, r, h.Links.Models())

@@ -20,15 +20,14 @@ import (
 
 // Handlers sign people in and out.
 type Handlers struct {
-	Engine  *engine.Engine
-	Callers *access.Callers
-	Trail   *access.Trail
-	OpenID  *openid.Provider // nil for none
-	Links   links.Base
-	Pages   *page.Renderer
-	// Disconnect disconnects the pages of a browser that has signed out.
-	Disconnect func(browser string)
-	Logger     *slog.Logger
+	Engine   *engine.Engine
+	Callers  *access.Callers
+	Trail    *access.Trail
+	OpenID   *openid.Provider // nil for none
+	Links    links.Base
+	Pages    *page.Renderer
+	SignOuts *access.SignOuts
+	Logger   *slog.Logger
 }
 
 // Login redeems a sign-in code, or says how to sign in.
@@ -39,9 +38,16 @@ func (h *Handlers) Login(w http.ResponseWriter, r *http.Request) error {
 	if code == "" || r.Method == http.MethodHead { // a link checker must not consume the code
 		return h.Render(w, r, http.StatusOK, "", next)
 	}
-	valid := false
-	if err := h.Callers.Attempts.Try(r, code, func() bool { valid = h.Callers.Attempts.Codes.Redeem(code); return valid }); err != nil {
-		return h.renderTooMany(w, r, err, "link", next)
+	valid, err := false, error(nil)
+	refused := h.Callers.Attempts.Try(r, code, func() bool {
+		valid, err = h.Callers.Attempts.Codes.Redeem(r.Context(), code)
+		return valid
+	})
+	switch {
+	case refused != nil:
+		return h.renderTooMany(w, r, refused, "link", next)
+	case err != nil:
+		return err
 	}
 	if !valid {
 		problem := "This sign-in address was already used or has expired."
@@ -153,10 +159,11 @@ func (h *Handlers) Logout(w http.ResponseWriter, r *http.Request) error {
 		}
 		if caller.ID != "" {
 			h.Trail.SignedOut(r, caller)
-			h.Callers.Live.Recheck()
 		}
 	}
-	h.Disconnect(h.Callers.Sessions.BrowserID(r))
+	if err := h.SignOuts.Tell(r.Context(), h.Callers.Sessions.BrowserID(r)); err != nil {
+		return err
+	}
 	if err := h.Callers.Sessions.SignOut(w, r); err != nil {
 		return err
 	}
