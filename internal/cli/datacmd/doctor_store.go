@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/photon-beam/beam/internal/cleantext"
@@ -33,7 +32,7 @@ func (c *Doctor) checkStore(ctx context.Context) (findings []finding) {
 	p, err := postgres.NewProbe(ctx, c.Store)
 	if err != nil {
 		mend := "Check the URL, the server, its pg_hba.conf, and firewalls."
-		if strings.Contains(err.Error(), "unsupported startup parameter") {
+		if errors.Is(err, postgres.ErrParameters) {
 			mend = "Let PgBouncer have ignore_startup_parameters = statement_timeout, lock_timeout, idle_in_transaction_session_timeout."
 		}
 		return append(findings, finding{"database", findingProblem, cleantext.Line(err.Error()), mend})

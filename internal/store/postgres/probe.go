@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/stdlib"
 )
 
@@ -23,6 +24,11 @@ type Probe struct {
 	db     *sql.DB
 	conn   *sql.Conn
 }
+
+// ErrParameters means that the server, a pooler, doesn't take the parameters of Beam's connections.
+var ErrParameters = errors.New("it doesn't take the timeouts of connections")
+
+const protocolViolation = "08P01"
 
 // NewProbe connects. The caller must close the probe.
 func NewProbe(ctx context.Context, at string) (*Probe, error) {
@@ -34,6 +40,9 @@ func NewProbe(ctx context.Context, at string) (*Probe, error) {
 	config.DefaultQueryExecMode = pgx.QueryExecModeExec // prepares nothing, but for Prepared
 	db := OpenDB(config, 2)
 	conn, err := db.Conn(ctx)
+	if known, ok := errors.AsType[*pgconn.PgError](err); ok && known.Code == protocolViolation {
+		err = fmt.Errorf("%w: %w", ErrParameters, err)
+	}
 	if err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
