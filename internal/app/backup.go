@@ -8,7 +8,6 @@ import (
 	"os"
 	"time"
 
-	"github.com/photon-beam/beam/internal/backup"
 	"github.com/photon-beam/beam/internal/controlsocket"
 	"github.com/photon-beam/beam/internal/datafolder"
 	"github.com/photon-beam/beam/internal/runs"
@@ -21,9 +20,11 @@ const backupStallTimeout = time.Minute
 
 // Backup writes a backup of a folder that no [App] uses.
 func Backup(ctx context.Context, f *datafolder.Folder, w io.Writer, logger *slog.Logger) error {
-	return f.WithStore(ctx, logger, func(s *store.Store) error {
-		return backup.Write(ctx, w, f.BackupParts(s, s.State()), Version())
-	})
+	s, err := f.OpenStore(ctx, store.SyncInterval, logger)
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.WriteBackup(ctx, w, s, Version()), s.Close())
 }
 
 // handleBackup writes a backup to another process. No run is deleted meanwhile.
@@ -34,7 +35,7 @@ func (h *controlServer) handleBackup(ctx context.Context, r *controlsocket.Reque
 		return
 	}
 	w := &stallWriter{request: r}
-	err := backup.Write(ctx, w, h.folder.BackupParts(h.store, h.store.State), Version())
+	err := h.folder.WriteBackup(ctx, w, h.store, Version())
 	switch {
 	case err == nil:
 	case ctx.Err() != nil:

@@ -9,8 +9,8 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"maps"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -31,16 +31,23 @@ func (k *sessionKeys) Import(_ context.Context, raw []byte) error {
 	return nil
 }
 
+// keys are any texts, by run.
+type keys map[string]string
+
+func (k keys) Runs() ([]string, error)             { return slices.Collect(maps.Keys(k)), nil }
+func (k keys) Export(run string) ([]byte, error)   { return []byte(k[run]), nil }
+func (k keys) Import(run string, key []byte) error { k[run] = string(key); return nil }
+
 // newParts returns empty parts.
 func newParts(t testing.TB) backup.Parts {
 	t.Helper()
 	dir := t.TempDir()
-	blobs, err := blob.Open(filepath.Join(dir, "blobs"))
+	blobs, err := blob.Open(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { blobs.Close() })
-	return backup.Parts{Log: runlog.NewMemory(), Blobs: blobs, KeyDir: filepath.Join(dir, "keys"), SessionKeys: new(sessionKeys)}
+	return backup.Parts{Log: runlog.NewMemory(), Blobs: blobs, Keys: make(keys), SessionKeys: new(sessionKeys)}
 }
 
 const (
@@ -53,11 +60,7 @@ func newFilledParts(t testing.TB) backup.Parts {
 	t.Helper()
 	p := newParts(t)
 	p.SessionKeys = new(sessionKeys(`{"id":"x"}`))
-	if err := os.Mkdir(p.KeyDir, 0o700); err != nil {
-		t.Fatal(err)
-	}
-	createFile(t, filepath.Join(p.KeyDir, waitingRunID), "a key")
-	createFile(t, filepath.Join(p.KeyDir, endedRunID), "a key that is about to be deleted")
+	p.Keys = keys{waitingRunID: "a key", endedRunID: "a key that is about to be deleted"}
 	digest, _, err := p.Blobs.Put(t.Context(), waitingRunID, strings.NewReader(strings.Repeat("large ", 1000)))
 	if err != nil {
 		t.Fatal(err)
@@ -76,13 +79,6 @@ func newFilledParts(t testing.TB) backup.Parts {
 	add(waitingRunID, 2, runlog.NewEntry(runlog.KindAsked, runlog.Asked{Key: "k"}))
 	add(endedRunID, 1, runlog.NewEntry(runlog.KindFinished, runlog.Finished{Status: runlog.Completed}))
 	return p
-}
-
-func createFile(t testing.TB, name, content string) {
-	t.Helper()
-	if err := os.WriteFile(name, []byte(content), 0o600); err != nil {
-		t.Fatal(err)
-	}
 }
 
 func newBackup(t testing.TB) []byte {
@@ -127,16 +123,8 @@ func TestRestoreReturnsWhatWasBackedUp(t *testing.T) {
 	if keys, _ := to.SessionKeys.Export(t.Context()); string(keys) != `{"id":"x"}` {
 		t.Errorf("the session keys are %s", keys)
 	}
-	for name, want := range map[string]string{filepath.Join(to.KeyDir, waitingRunID): "a key"} {
-		if got, err := os.ReadFile(name); string(got) != want {
-			t.Errorf("%s holds %q, %v", name, got, err)
-		}
-		if info, err := os.Stat(name); err != nil || info.Mode().Perm() != 0o600 {
-			t.Error(info.Mode(), err)
-		}
-	}
-	if _, err := os.Stat(filepath.Join(to.KeyDir, endedRunID)); err == nil {
-		t.Error("the key of a run that has ended was restored")
+	if got := to.Keys.(keys); !maps.Equal(got, keys{waitingRunID: "a key"}) {
+		t.Errorf("the keys are %v", got)
 	}
 	f, err := to.Blobs.Open(waitingRunID, readEntries(t, from.Log, waitingRunID)[1].Blob)
 	if err != nil {
@@ -316,7 +304,12 @@ func TestDamagedFile(t *testing.T) {
 	} {
 		from, to := newFilledParts(t), newParts(t)
 		digest := readEntries(t, from.Log, waitingRunID)[1].Blob
-		if err := damage(filepath.Join(filepath.Dir(from.KeyDir), "blobs", waitingRunID, digest)); err != nil {
+		f, err := from.Blobs.Open(waitingRunID, digest)
+		if err != nil {
+			t.Fatal(err)
+		}
+		f.Close()
+		if err := damage(f.(*os.File).Name()); err != nil {
 			t.Fatal(err)
 		}
 		var b bytes.Buffer

@@ -34,12 +34,20 @@ import (
 // formatVersion is the version of the backup format.
 const formatVersion = 1
 
-// Parts are the parts of a data folder.
+// Parts are the parts of a data folder, or of a database that stands in for it.
 type Parts struct {
 	Log         runlog.Log
 	Blobs       *blob.Store
-	KeyDir      string // the folder with a key file for each run
+	Keys        Keys
 	SessionKeys SessionKeys
+}
+
+// Keys are the keys of runs' secret answers.
+type Keys interface {
+	Runs() ([]string, error)
+	// Export returns a run's key, or nil if there is none.
+	Export(run string) ([]byte, error)
+	Import(run string, key []byte) error
 }
 
 // SessionKeys are the keys of sessions.

@@ -2,11 +2,8 @@ package backup
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
-	"os"
-	"path/filepath"
 
 	"github.com/photon-beam/beam/internal/runlog"
 )
@@ -29,26 +26,11 @@ func (r *restorer) putEntries(run string, after uint64, entries []runlog.Entry) 
 	return err
 }
 
-func (r *restorer) putKey(run string, raw []byte) error {
-	if err := os.MkdirAll(r.KeyDir, 0o700); err != nil {
-		return err
-	}
-	return createFile(filepath.Join(r.KeyDir, run), raw)
-}
+func (r *restorer) putKey(run string, raw []byte) error { return r.Keys.Import(run, raw) }
 
 func (r *restorer) putBlob(run string, content io.Reader) error {
 	if _, _, err := r.Blobs.Put(r.ctx, run, content); err != nil {
 		return fmt.Errorf("storing a file: %w", err)
 	}
-	return nil
-}
-
-// createFile creates a file, which must not exist, and syncs it.
-func createFile(name string, content []byte) error {
-	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(content)
-	return errors.Join(err, f.Sync(), f.Close())
+	return r.Blobs.Trim(0) // its copy, if it is elsewhere
 }

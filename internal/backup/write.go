@@ -9,8 +9,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
-	"path/filepath"
 	"time"
 
 	"github.com/klauspost/compress/zstd"
@@ -147,22 +145,22 @@ func (a *backupWriter) countEntries(s runlog.AppendedEntries) {
 // writeKeys writes the keys of the runs that have not ended. Those of ended runs
 // are deleted.
 func (a *backupWriter) writeKeys() error {
-	entries, err := os.ReadDir(a.KeyDir)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+	runs, err := a.Keys.Runs()
+	if err != nil {
 		return err
 	}
-	for _, e := range entries {
-		if ended, known := a.runEnded[e.Name()]; ended || !known {
+	for _, run := range runs {
+		if ended, known := a.runEnded[run]; ended || !known {
 			continue
 		}
-		raw, err := os.ReadFile(filepath.Join(a.KeyDir, e.Name()))
-		if err == nil {
-			err = a.writeBytes("keys/"+e.Name(), raw)
+		key, err := a.Keys.Export(run)
+		if err == nil && key != nil {
+			a.written.Keys++
+			err = a.writeBytes("keys/"+run, key)
 		}
 		if err != nil {
 			return err
 		}
-		a.written.Keys++
 	}
 	return nil
 }
@@ -210,5 +208,5 @@ func (a *backupWriter) writeBlob(run string, b blob.Blob) error {
 	a.written.Blobs++
 	delete(a.refs, blobRef{run, b.Digest})
 	err = a.writeFile("blobs/"+run+"/"+b.Digest, b.Size, f)
-	return errors.Join(err, f.Close())
+	return errors.Join(err, f.Close(), a.Blobs.Trim(0)) // its copy, if it is elsewhere
 }

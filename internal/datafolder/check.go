@@ -6,9 +6,14 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"log/slog"
+	"maps"
 	"path/filepath"
+	"slices"
 
 	"github.com/photon-beam/beam/internal/oldlog"
+	"github.com/photon-beam/beam/internal/runlog"
+	"github.com/photon-beam/beam/internal/runlog/blob"
 	"github.com/photon-beam/beam/internal/store"
 	"github.com/photon-beam/beam/web/identity"
 )
@@ -35,6 +40,32 @@ func Check(ctx context.Context, dir string) (Report, error) {
 	return report, errors.Join(err, f.unlock())
 }
 
+// CheckDatabase is [Check] for the folder's database, which replicas may use meanwhile.
+func (f *Folder) CheckDatabase(ctx context.Context, logger *slog.Logger) (report Report, err error) {
+	s, err := f.OpenStore(ctx, store.SyncDefault, logger)
+	if err != nil {
+		return report, err
+	}
+	defer func() { err = errors.Join(err, s.Close()) }()
+	if report.Report, err = s.shared.Check(ctx); err != nil {
+		return report, err
+	}
+	if _, err := f.KeyStore(s.State).Check(ctx); err != nil {
+		report.Problems = append(report.Problems, err.Error())
+	}
+	if err := f.checkFiles(ctx, &report); err != nil {
+		return report, err
+	}
+	// Files of runs that were deleted meanwhile are gone.
+	for _, id := range slices.Concat(slices.Collect(maps.Keys(report.Damaged)), slices.Collect(maps.Keys(report.MissingFiles))) {
+		if _, err := s.Row(ctx, id); errors.Is(err, runlog.ErrNotFound) {
+			delete(report.Damaged, id)
+			delete(report.MissingFiles, id)
+		}
+	}
+	return report, nil
+}
+
 // check checks the folder, with its store in dir.
 func (f *lockedFolder) check(ctx context.Context, dir string) (report Report, err error) {
 	has, err := f.hasStore()
@@ -46,10 +77,15 @@ func (f *lockedFolder) check(ctx context.Context, dir string) (report Report, er
 	if err != nil {
 		return report, err
 	}
+	return report, f.checkFiles(ctx, &report)
+}
+
+// checkFiles adds to a report which files of runs are damaged.
+func (f *lockedFolder) checkFiles(ctx context.Context, report *Report) error {
 	if report.Damaged == nil {
 		report.Damaged = make(map[string]string)
 	}
-	return report, f.eachFile(ctx, func(run, digest string, err error) {
+	return f.eachFile(ctx, func(run, digest string, err error) {
 		report.Files++
 		if err != nil && report.Damaged[run] == "" {
 			report.Damaged[run] = err.Error()
@@ -97,8 +133,14 @@ func (f *lockedFolder) eachFile(ctx context.Context, do func(run, digest string,
 				return err
 			}
 			err := f.Blobs.Verify(run, b.Digest)
+			if trimmed := f.Blobs.Trim(0); trimmed != nil { // its copy, if it is elsewhere
+				return trimmed
+			}
 			name := filepath.Join(blobFolder, run, b.Digest)
-			if errors.Is(err, fs.ErrPermission) {
+			if errors.Is(err, blob.ErrNotFound) {
+				continue // removed meanwhile
+			}
+			if errors.Is(err, fs.ErrPermission) || errors.Is(err, runlog.ErrUnavailable) {
 				return fmt.Errorf("%s can't be read: %w", name, err)
 			}
 			if err != nil {

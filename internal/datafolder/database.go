@@ -11,6 +11,7 @@ import (
 	"github.com/photon-beam/beam/internal/engine/keyring"
 	"github.com/photon-beam/beam/internal/replica"
 	"github.com/photon-beam/beam/internal/runlog/blob"
+	"github.com/photon-beam/beam/internal/smallstate"
 	"github.com/photon-beam/beam/internal/store"
 	"github.com/photon-beam/beam/internal/store/postgres"
 )
@@ -28,6 +29,15 @@ func (f *Folder) UseDatabase(at, keyFile string) error {
 	if _, err := postgres.Parse(at); err != nil {
 		return err
 	}
+	if err := CheckSecretsKey(keyFile); err != nil {
+		return err
+	}
+	f.database = &database{at, keyFile}
+	return nil
+}
+
+// CheckSecretsKey returns an error unless a file has a key as UseDatabase takes.
+func CheckSecretsKey(keyFile string) error {
 	key, err := os.ReadFile(keyFile)
 	switch {
 	case keyFile == "":
@@ -37,7 +47,6 @@ func (f *Folder) UseDatabase(at, keyFile string) error {
 	case len(key) != secretsKeySize:
 		return fmt.Errorf("%s has %d bytes: want a key of %d random bytes", keyFile, len(key), secretsKeySize)
 	}
-	f.database = &database{at, keyFile}
 	return nil
 }
 
@@ -50,19 +59,31 @@ func (d *database) open(ctx context.Context, blobs *blob.Store, logger *slog.Log
 	if err != nil {
 		return nil, fmt.Errorf("can't open the store in the database: %w", err)
 	}
-	key, err := os.ReadFile(d.keyFile)
+	keys, err := d.openKeys(ctx, s.State())
+	if err == nil {
+		err = checkDatabaseRestored(ctx, s.State())
+	}
 	if err != nil {
 		return nil, errors.Join(err, s.Close())
-	}
-	keys, err := keyring.NewShared(ctx, s.State(), key)
-	if err != nil {
-		return nil, errors.Join(fmt.Errorf("%s: %w", d.keyFile, err), s.Close())
 	}
 	blobs.Share(s.Blobs())
 	trimming, stop := context.WithCancel(context.Background())
 	go trim(trimming, blobs, logger)
 	closeStore := func() error { stop(); return s.Close() }
-	return &Store{Store: s, State: s.State(), Worker: id, Sharing: s.Sharing(), Keys: keys, Close: closeStore}, nil
+	return &Store{Store: s, State: s.State(), Worker: id, Sharing: s.Sharing(), Keys: keys, Close: closeStore, shared: s}, nil
+}
+
+// openKeys returns the keys of secret answers in small state.
+func (d *database) openKeys(ctx context.Context, s smallstate.Store) (*keyring.Keyring, error) {
+	key, err := os.ReadFile(d.keyFile)
+	if err != nil {
+		return nil, err
+	}
+	keys, err := keyring.NewShared(ctx, s, key)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", d.keyFile, err)
+	}
+	return keys, nil
 }
 
 // Copies of files that nobody has used for trimAge are removed from the folder.

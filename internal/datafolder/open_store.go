@@ -24,6 +24,8 @@ type Store struct {
 	Sharing *store.Sharing
 	Keys    *keyring.Keyring // of secret answers; nil if they are in the folder
 	Close   func() error
+
+	shared *store.Store // the store, if it is in a database; nil otherwise
 }
 
 // OpenStore opens the folder's store: on disk, or in memory for a temporary folder. What an

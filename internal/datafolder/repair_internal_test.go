@@ -351,6 +351,6 @@ func TestRestorePartial(t *testing.T) {
 // backUp writes a backup of a folder.
 func backUp(t *testing.T, f *Folder, w io.Writer) error {
 	return f.WithStore(t.Context(), slog.New(slog.DiscardHandler), func(s *store.Store) error {
-		return backup.Write(t.Context(), w, f.BackupParts(s, s.State()), "test")
+		return backup.Write(t.Context(), w, f.backupParts(s, s.State()), "test")
 	})
 }

@@ -10,6 +10,8 @@ import (
 
 	"github.com/photon-beam/beam/internal/atomicfile"
 	"github.com/photon-beam/beam/internal/backup"
+	"github.com/photon-beam/beam/internal/engine/keyring"
+	"github.com/photon-beam/beam/internal/runlist"
 	"github.com/photon-beam/beam/internal/runlog"
 	"github.com/photon-beam/beam/internal/smallstate"
 	"github.com/photon-beam/beam/internal/store"
@@ -96,23 +98,29 @@ func (f *lockedFolder) markRestoring() error {
 // restoreFrom fills the folder from a backup.
 func (f *lockedFolder) restoreFrom(ctx context.Context, r io.Reader, partial bool, logger *slog.Logger) (sum backup.Summary, damage, err error) {
 	err = f.WithStore(ctx, logger, func(s *store.Store) error {
-		unsure := ""
-		sum, err = backup.Restore(ctx, r, f.BackupParts(s, s.State()))
-		if partial && sum.Runs > 0 && (errors.Is(err, backup.ErrDamaged) || errors.Is(err, backup.ErrTruncated)) {
-			damage, err, unsure = err, nil, "the backup is damaged, and the run may lack what it did last"
-		}
-		if err == nil {
-			_, err = endRuns(ctx, s, sum.Missing, unsure)
-		}
+		sum, damage, err = restoreParts(ctx, r, partial, s, f.backupParts(s, s.State()))
 		return err
 	})
 	return sum, damage, err
 }
 
-// BackupParts returns the parts of the folder that a backup contains, given the log and small
+// restoreParts fills a store, and the parts that belong to it, from a backup.
+func restoreParts(ctx context.Context, r io.Reader, partial bool, s runlist.Store, p backup.Parts) (sum backup.Summary, damage, err error) {
+	unsure := ""
+	sum, err = backup.Restore(ctx, r, p)
+	if partial && sum.Runs > 0 && (errors.Is(err, backup.ErrDamaged) || errors.Is(err, backup.ErrTruncated)) {
+		damage, err, unsure = err, nil, "the backup is damaged, and the run may lack what it did last"
+	}
+	if err == nil {
+		_, err = endRuns(ctx, s, sum.Missing, unsure)
+	}
+	return sum, damage, err
+}
+
+// backupParts returns the parts of the folder that a backup contains, given the log and small
 // state of its store.
-func (f *lockedFolder) BackupParts(l runlog.Log, s smallstate.Store) backup.Parts {
-	return backup.Parts{Log: l, Blobs: f.Blobs, KeyDir: f.KeyDir(), SessionKeys: f.keyStore(s)}
+func (f *lockedFolder) backupParts(l runlog.Log, s smallstate.Store) backup.Parts {
+	return backup.Parts{Log: l, Blobs: f.Blobs, Keys: keyring.New(f.KeyDir()), SessionKeys: f.keyStore(s)}
 }
 
 // unmarkRestored lets the folder be opened. Its files are synced when they are closed; their

@@ -82,6 +82,9 @@ func (s *Store) checkSize(bytes int, essential bool) error {
 
 // send has the writer do a request.
 func (s *Store) send(ctx context.Context, q *request) error {
+	if s.queue == nil {
+		return errSnapshot
+	}
 	select {
 	case s.queue <- q:
 	case <-s.closing:

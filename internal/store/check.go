@@ -30,35 +30,48 @@ func (r *Report) Whole() bool { return len(r.Damaged) == 0 && len(r.Problems) ==
 // against a new fold of the entries, the sums, and small state. Appends go on meanwhile, but the
 // write-ahead log grows. The error is ctx's, or that nothing could be read.
 func (s *Store) Check(ctx context.Context) (Report, error) {
+	report := Report{Damaged: make(map[string]string), MissingFiles: make(map[string][]string)}
+	err := s.Snapshot(ctx, func(at *Store) error {
+		c := &checker{reader: at.reader, store: s, sums: newTally(), Report: &report}
+		for _, step := range []func(context.Context) error{c.checkStructure, c.checkRuns, c.checkTables, c.checkState} {
+			if err := step(ctx); err != nil {
+				if ctx.Err() != nil || s.isClosed() {
+					return s.fail(ctx, err)
+				}
+				c.Problems = append(c.Problems, err.Error())
+			}
+		}
+		return nil
+	})
+	return report, err
+}
+
+var errSnapshot = errors.New("what the store was at a moment can't be changed")
+
+// Snapshot calls do with the store as it is at one moment: runs, small state, and, in PostgreSQL,
+// files. It can't be changed or followed, and one goroutine may use it, until do returns. Appends go
+// on meanwhile, but SQLite's write-ahead log grows, and PostgreSQL removes no old rows.
+func (s *Store) Snapshot(ctx context.Context, do func(*Store) error) error {
 	conn, err := s.readers.Conn(ctx)
 	if err != nil {
-		return Report{}, s.fail(ctx, err)
+		return s.fail(ctx, err)
 	}
 	defer conn.Close()
-	c := &checker{
-		reader: reader{statements: statements{on: conn}, dialect: s.dialect, closing: s.closing}, store: s, sums: newTally(),
-		Report: Report{Damaged: make(map[string]string), MissingFiles: make(map[string][]string)},
-	}
-	defer c.closeStatements()
+	at := &Store{readers: s.readers, options: s.options, logger: s.logger, closing: s.closing, files: s.files}
+	at.lists = lists{&reader{statements: statements{on: conn}, dialect: s.dialect, closing: s.closing}}
+	defer at.closeStatements()
 	if _, err := conn.ExecContext(ctx, s.dialect.beginRead); err != nil {
-		return Report{}, s.fail(ctx, err)
+		return s.fail(ctx, err)
 	}
-	for _, step := range []func(context.Context) error{c.checkStructure, c.checkRuns, c.checkTables, c.checkState} {
-		if err := step(ctx); err != nil {
-			if ctx.Err() != nil || s.isClosed() {
-				return c.Report, s.fail(ctx, err)
-			}
-			c.Problems = append(c.Problems, err.Error())
-		}
-	}
+	err = do(at)
 	_, _ = conn.ExecContext(context.WithoutCancel(ctx), "ROLLBACK") // fails if damage has ended the transaction
-	return c.Report, nil
+	return err
 }
 
 // A checker reads one snapshot. It sums up what the tables beside runs and entries must have.
 type checker struct {
-	reader
-	Report
+	*reader
+	*Report
 	store          *Store
 	sums           tally
 	heads          digest // of the runs

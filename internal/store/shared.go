@@ -217,3 +217,18 @@ func (x *Sharing) Heads(ctx context.Context, runs []string) (map[string]uint64, 
 	}
 	return heads, nil
 }
+
+// IsEmpty reports whether there are no runs, no files of runs, and no small state.
+func (x *Sharing) IsEmpty(ctx context.Context) (bool, error) {
+	found := false
+	err := x.store.query(ctx, "SELECT 1 FROM runs UNION ALL SELECT 1 FROM blobs UNION ALL SELECT 1 FROM state LIMIT 1", func(scanner) error {
+		found = true
+		return nil
+	})
+	return !found, err
+}
+
+// Clear deletes all that IsEmpty looks for. The store can only be closed then.
+func (x *Sharing) Clear(ctx context.Context) error {
+	return x.exec(ctx, "TRUNCATE runs, entries, asks, audience, counts, photons, deleted, state, blobs")
+}

@@ -55,12 +55,8 @@ func (x *Sharing) Forget(ctx context.Context, ago time.Duration) error {
 
 // Workers returns the processes that share the store.
 func (x *Sharing) Workers(ctx context.Context) (all []Worker, err error) {
-	// An advisory lock of 64 bits has its number in two columns.
 	const query = `SELECT w.id, w.joined, w.renewed, ` + databaseNow + ` - w.renewed, w.expires < ` + databaseNow + `, w.about,
-		w.lock <> 0 AND NOT EXISTS (SELECT 1 FROM pg_locks l WHERE l.locktype = 'advisory' AND l.objsubid = 1
-			AND l.database = (SELECT oid FROM pg_database WHERE datname = current_database())
-			AND (l.classid::bigint << 32) | l.objid::bigint = w.lock)
-		FROM workers w ORDER BY w.joined, w.id`
+		w.lock <> 0 AND w.lock NOT IN (` + postgres.Locks + `) FROM workers w ORDER BY w.joined, w.id`
 	err = x.store.query(ctx, query, func(row scanner) error {
 		var w Worker
 		var joined, renewed int64

@@ -18,10 +18,9 @@ import (
 
 // AppFlags are the flags of every command that runs photons.
 type AppFlags struct {
-	Data           string `common:"" default:"" placeholder:"DIR" type:"path" help:"Folder where Beam stores runs and their questions, uploaded files, and the keys of browser sessions. Beam creates it with mode 0700 if it doesn't exist. By default, beam in the state folder of your home folder."`
-	Store          string `default:"" placeholder:"URL" help:"PostgreSQL database, such as postgres://beam@db.example/beam, that has the runs instead of the folder, for any number of replicas: docs/replicas.md describes it. Requires --secrets-key-file."`
-	SecretsKeyFile string `default:"" placeholder:"FILE" type:"path" help:"File of the key, 32 random bytes, that encrypts keys in --store. All replicas have the same."`
-	Memory         bool   `common:"" help:"Store nothing: runs are kept in memory and end with the program."`
+	Data string `common:"" default:"" placeholder:"DIR" type:"path" help:"Folder where Beam stores runs and their questions, uploaded files, and the keys of browser sessions. Beam creates it with mode 0700 if it doesn't exist. By default, beam in the state folder of your home folder."`
+	StoreFlags
+	Memory bool `common:"" help:"Store nothing: runs are kept in memory and end with the program."`
 
 	Sync         string   `default:"default" enum:"default,always,interval" placeholder:"WHEN" help:"When what is recorded is synced to disk: answers, approvals, steps and starts of durable runs before they take effect, and everything else within a second (default); everything before it takes effect (always); or everything within a second (interval). Ending the program loses nothing in any case; a power failure can lose what isn't synced."`
 	EvictAfter   Duration `default:"10m" placeholder:"TIME" help:"How long a durable run that waits for an answer stays in memory (default ${default}). Its answer resumes it."`
@@ -50,13 +49,13 @@ func (c *AppFlags) CheckFlags() error {
 	if c.Memory && c.Data != "" {
 		return errors.New("--memory and --data (or the variable BEAM_DATA) exclude each other")
 	}
-	if c.Store == "" && c.SecretsKeyFile != "" || c.Store != "" && c.Memory {
-		return errors.New("--secrets-key-file belongs to --store, and --memory excludes both")
+	if c.Store != "" && c.Memory {
+		return errors.New("--memory and --store exclude each other")
 	}
 	if c.EvictAfter <= 0 {
 		return errors.New("--evict-after must be more than 0")
 	}
-	return errors.Join(c.validateRoot(), c.retentionFlags.validate(), c.budgetFlags.validate(), c.UpstreamFlags.CheckFlags())
+	return errors.Join(c.validateRoot(), c.StoreFlags.validate(), c.retentionFlags.validate(), c.budgetFlags.validate(), c.UpstreamFlags.CheckFlags())
 }
 
 func (c *AppFlags) validateRoot() error {

@@ -18,17 +18,18 @@ import (
 	"github.com/photon-beam/beam/internal/humanize"
 )
 
-// Backup backs up a data folder to one file.
+// Backup backs up a data folder, or a database, to one file.
 type Backup struct {
 	File    string `arg:"" help:"The file to write; - is stdout."`
 	Replace bool   `env:"-" help:"Replace the file, if it exists, once the backup is complete."`
 
 	command.DataFolderFlags
+	command.StoreFlags
 }
 
 // Help returns what --help says besides the flags.
 func (*Backup) Help() string {
-	return "If another Beam owns the data folder, it writes the backup. No run is stopped. In a folder that ${program} restore makes from the file, runs wait where they waited before. " +
+	return "If another Beam owns the data folder, it writes the backup. Replicas that share a database go on, too. No run is stopped. In a folder or database that ${program} restore makes from the file, runs wait where they waited before. " +
 		"The file contains everything in the folder, including the arguments of runs and the keys of secret answers and browser sessions. " +
 		"Anyone who can read it can sign in as anyone and read the secrets of all runs that have not ended. It is created so that only you can read it; keep it that way.\n\n    ${program} backup monday.backup\n    ${program} backup - | ssh elsewhere dd of=monday.backup"
 }
@@ -44,20 +45,30 @@ func (c *Backup) Run(ctx context.Context, p *command.Program) error {
 		sum, err = backup.Check(ctx, io.TeeReader(r, out))
 		return err
 	}
-	err = c.UseFolder(ctx, app.RequestBackup, nil,
+	local := func(f *datafolder.Folder) error { return receiveBackup(ctx, p, f, receive) }
+	if c.Store != "" {
+		err = c.UseDatabase(local)
+	} else {
+		err = c.backUpFolder(ctx, receive, local)
+	}
+	if err := out.commitOrRemove(err); err != nil {
+		return fmt.Errorf("no backup was written: %w", err)
+	}
+	fmt.Fprintf(out.messages, "backed up %s: keep the file private, since it contains the keys of their secrets\n", describeSummary(sum))
+	return describeMissing(out.messages, sum)
+}
+
+// backUpFolder passes receive a backup of the data folder, by the process that owns it. If none
+// does, it passes the folder to local.
+func (c *Backup) backUpFolder(ctx context.Context, receive func(io.Reader) error, local func(*datafolder.Folder) error) error {
+	return c.UseFolder(ctx, app.RequestBackup, nil,
 		func(conn *controlsocket.Conn) error {
 			err := receive(conn)
 			if errors.Is(err, backup.ErrTruncated) {
 				err = fmt.Errorf("%s, which owns the data folder, stopped in the middle; its log says why", command.DescribeOwner(conn.Owner))
 			}
 			return err
-		},
-		func(f *datafolder.Folder) error { return receiveBackup(ctx, p, f, receive) })
-	if err := out.commitOrRemove(err); err != nil {
-		return fmt.Errorf("no backup was written: %w", err)
-	}
-	fmt.Fprintf(out.messages, "backed up %s: keep the file private, since it contains the keys of their secrets\n", describeSummary(sum))
-	return describeMissing(out.messages, sum)
+		}, local)
 }
 
 // receiveBackup passes receive a backup of a folder that this process owns.

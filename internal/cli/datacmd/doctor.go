@@ -34,11 +34,12 @@ type Doctor struct {
 	Output string `env:"-" default:"text" enum:"text,json" placeholder:"FORMAT" help:"text or json (default ${default})."`
 
 	command.DataFolderFlags
+	command.StoreFlags
 }
 
 // Help returns what --help says besides the flags.
 func (*Doctor) Help() string {
-	return "It checks the versions, the data folder and its owner, the log, the port, the pages and the browser, and changes nothing. Exit status: 1 if something has to be mended.\n\n    ${program} doctor\n    ${program} doctor --output json\n    ${program} doctor --oauth https://login.example --url https://tools.example/beam"
+	return "It checks the versions, the data folder and its owner, the log, the port, the pages and the browser, and changes nothing. With --store, it tries what Beam needs of the database, and the key isn't needed. Exit status: 1 if something has to be mended.\n\n    ${program} doctor\n    ${program} doctor --output json\n    ${program} doctor --oauth https://login.example --url https://tools.example/beam"
 }
 
 // A finding is what was found in one place.
@@ -60,6 +61,7 @@ const (
 func (c *Doctor) Run(ctx context.Context, p *command.Program) error {
 	findings := []finding{{Check: "version", Status: findingOK, Text: fmt.Sprintf("%s %s, %s, %s/%s", p.Name, app.Version(), runtime.Version(), runtime.GOOS, runtime.GOARCH)}}
 	findings = append(findings, c.checkData(ctx, p)...)
+	findings = append(findings, c.checkStore(ctx)...)
 	findings = append(findings, c.checkPort(p), checkPages(), checkBrowser())
 	findings = append(findings, c.checkOAuth(ctx)...)
 	problems := 0
@@ -120,6 +122,8 @@ func (c *Doctor) checkOwner(ctx context.Context, p *command.Program, dir string)
 	defer cancel()
 	owner, err := controlsocket.Identify(query, dir)
 	switch {
+	case owner.PID == 0 && c.Store != "":
+		return nil // the runs are elsewhere
 	case owner.PID == 0 && (err == nil || errors.Is(err, controlsocket.ErrNoListener)):
 		return []finding{checkRuns(ctx, p, dir)}
 	case err != nil:
@@ -143,7 +147,7 @@ func checkRuns(ctx context.Context, p *command.Program, dir string) finding {
 	case err != nil:
 		return finding{"runs", findingProblem, err.Error(), "Make the folder readable."}
 	case !report.Whole():
-		return finding{"runs", findingProblem, describeDamage(report), mend}
+		return finding{"runs", findingProblem, describeDamage(report, "data folder"), mend}
 	case len(report.MissingFiles) > 0:
 		return finding{"runs", findingProblem, describeMissingFiles(report), "Mount the volume that has them, or restore a backup. The rest of the runs is intact."}
 	}

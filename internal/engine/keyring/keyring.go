@@ -88,6 +88,25 @@ func (k *Keyring) Has(run string) bool {
 // Runs returns the ids of the runs that have keys.
 func (k *Keyring) Runs() (ids []string, err error) { return k.keys.runs() }
 
+// Export returns a run's key for a backup, or nil if there is none.
+func (k *Keyring) Export(run string) ([]byte, error) {
+	key, err := k.keys.get(run)
+	if err != nil || len(key) != keySize { // the process was killed when it created it
+		return nil, err
+	}
+	return key, nil
+}
+
+// Import adds a run's key that Export has returned, unless there is one. It leaves out what is no
+// key: earlier versions exported those that were cut off, too.
+func (k *Keyring) Import(run string, key []byte) error {
+	if len(key) != keySize {
+		return nil
+	}
+	_, err := k.keys.create(run, key)
+	return err
+}
+
 // Delete deletes a run's key: what was sealed for the run can't be read any
 // more. While deletion is paused, the key stays.
 func (k *Keyring) Delete(run string) error {

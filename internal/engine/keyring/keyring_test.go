@@ -46,6 +46,7 @@ func TestKeyring(t *testing.T) {
 		"key outlives process until deleted": testKeyOutlivesProcess,
 		"deletion is paused":                 testPausedDeletion,
 		"one key a run":                      testOneKey,
+		"a key moves":                        testExport,
 	} {
 		for where, storage := range storages {
 			t.Run(name+"/"+where, func(t *testing.T) { test(t, storage(t)) })
@@ -204,5 +205,27 @@ func TestKeyFileNameIsSynced(t *testing.T) {
 	syncDir = func(string) error { return broken }
 	if _, err := New(dir).Seal("other", []byte("swordfish")); !errors.Is(err, broken) {
 		t.Errorf("sealing when syncing fails: %v, want that error", err)
+	}
+}
+
+// A key that is exported opens what was sealed, wherever it is imported.
+func testExport(t *testing.T, open func() *Keyring) {
+	from := open()
+	sealed := seal(t, from, "run")
+	key, err := from.Export("run")
+	if err != nil || len(key) != keySize {
+		t.Fatal(key, err)
+	}
+	if other, err := from.Export("other"); other != nil || err != nil {
+		t.Error(other, err)
+	}
+	for name, storage := range storages {
+		to := storage(t)()
+		if err := errors.Join(to.Import("run", key), to.Import("cut off", key[1:])); err != nil {
+			t.Error(name, err)
+		}
+		if text, err := to.Unseal("run", sealed); err != nil || string(text) != "swordfish" || to.Has("cut off") {
+			t.Errorf("%s: %s, %v", name, text, err)
+		}
 	}
 }

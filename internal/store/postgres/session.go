@@ -73,6 +73,10 @@ func Connect(ctx context.Context, c *pgx.ConnConfig, channel string, lock int64)
 	return &Session{conn, channel}, nil
 }
 
+// Locks selects the numbers of advisory locks that sessions hold: those of 64 bits are in two columns.
+const Locks = `SELECT (l.classid::bigint << 32) | l.objid::bigint FROM pg_locks l WHERE l.locktype = 'advisory'
+	AND l.objsubid = 1 AND l.database = (SELECT oid FROM pg_database WHERE datname = current_database())`
+
 // Wait returns the next notice.
 func (s *Session) Wait(ctx context.Context) (payload string, err error) {
 	n, err := s.conn.WaitForNotification(ctx)
