@@ -277,41 +277,6 @@ func (a *App) startEngine(ctx context.Context, c Config, models *llm.Models) err
 	return nil
 }
 
-// sharedState returns the small state that other processes share; nil if none do.
-func (a *App) sharedState() smallstate.Store {
-	if a.member == nil {
-		return nil
-	}
-	return a.store.State
-}
-
-// join makes the process one of those that share the store, if others may.
-func (a *App) join(ctx context.Context, c Config, options *engine.Options) (err error) {
-	s := a.store.Sharing
-	if s == nil {
-		return nil
-	}
-	if a.member, err = replica.Join(ctx, s, a.store.Worker, c.about(), c.Logger); err != nil {
-		return err
-	}
-	options.Keys = a.store.Keys
-	options.Replica = struct {
-		*replica.Member
-		*store.Sharing
-	}{a.member, s}
-	return nil
-}
-
-// storeErr returns why the store accepts no appends, as far as is known; nil if it does.
-func (a *App) storeErr() error {
-	if l, ok := a.store.Store.(interface{ Err() error }); ok {
-		return errors.Join(l.Err(), a.member.Err())
-	}
-	return nil
-}
-
-func (a *App) isStoreUp() bool { return a.storeErr() == nil }
-
 // loadModels reads the file of models, if there is one.
 func (c *Config) loadModels() (*llm.Models, error) {
 	if c.Models == "" {

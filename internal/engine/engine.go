@@ -239,22 +239,6 @@ func (e *Engine) Close(ctx context.Context) error {
 	return e.waitForGenerators(ctx)
 }
 
-// handOver suspends a durable run that is in no step, so that another process goes on with it. It takes mu.
-func handOver(r *trackedRun) error {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.worker == nil || !r.Start.Durable || len(r.worker.runningSteps) > 0 {
-		return nil
-	}
-	err := r.flushAndAppend(context.WithoutCancel(r.core.ctx))
-	r.stopGenerator(generators.ErrSuspended)
-	r.setInactive(true)
-	if IsTransient(err) || errors.Is(err, journal.ErrOver) {
-		return nil // what isn't recorded is yielded again elsewhere
-	}
-	return err
-}
-
 // shutdownGrace is how long Close waits for generators that it has stopped.
 const shutdownGrace = 2 * time.Second
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/photon-beam/beam/generators"
 	"github.com/photon-beam/beam/internal/driver"
 	"github.com/photon-beam/beam/internal/engine/exclusive"
 	"github.com/photon-beam/beam/internal/engine/journal"
@@ -232,3 +233,19 @@ func (x sharedRuns) isHere(row *runlist.Row) bool {
 }
 
 func (x sharedRuns) RefreshLists() { x.watchers.NotifyAll() }
+
+// handOver suspends a durable run that is in no step, so that another process goes on with it. It takes mu.
+func handOver(r *trackedRun) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.worker == nil || !r.Start.Durable || len(r.worker.runningSteps) > 0 {
+		return nil
+	}
+	err := r.flushAndAppend(context.WithoutCancel(r.core.ctx))
+	r.stopGenerator(generators.ErrSuspended)
+	r.setInactive(true)
+	if IsTransient(err) || errors.Is(err, journal.ErrOver) {
+		return nil // what isn't recorded is yielded again elsewhere
+	}
+	return err
+}
