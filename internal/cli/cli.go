@@ -132,7 +132,7 @@ type commandLine struct {
 
 	Doctor     datacmd.Doctor    `cmd:"" group:"data" help:"Find what is wrong with the installation, and how to mend it."`
 	Completion runcmd.Completion `cmd:"" group:"data" help:"Print a script that completes command lines in a shell."`
-	VersionOf  versionCommand    `cmd:"" name:"version" group:"data" help:"Print the version."`
+	VersionOf  versionCommand    `cmd:"" hidden:"" name:"version" group:"data" help:"Print the version."`
 	Complete   runcmd.Complete   `cmd:"" name:"complete" hidden:"" help:"Print the completions of a command line."`
 }
 

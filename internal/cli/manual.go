@@ -20,6 +20,7 @@ var commandGroups = []kong.Group{
 // manualExamples and manualNotes surround the commands in --help.
 const (
 	manualExamples = `  ${program}                      the playground on http://127.0.0.1:3008
+  ${program} --open               the same, opened in the browser, signed in
   ${program} --mcp-config FILE    with other MCP servers' tools, from a client's file
 `
 	manualNotes = `Flags are variables, too: BEAM_ADDR is --addr. Exit status: 1 failure, 2 misuse.
