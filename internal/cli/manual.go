@@ -23,8 +23,8 @@ const (
   ${program} --open               the same, opened in the browser, signed in
   ${program} --mcp-config FILE    with other MCP servers' tools, from a client's file
 `
-	manualNotes = `Flags are variables, too: BEAM_ADDR is --addr. Exit status: 1 failure, 2 misuse.
-Times: 90s, 15m, 12h, 7d, 2w. Sizes: 500MB. Data: ~/.local/state/beam.
+	manualNotes = `Flags are variables, too: BEAM_ADDR is --addr. Times: 90s, 7d. Sizes: 500MB.
+Programs made with Beam share ~/.local/state/beam. Exit: 1 failure, 2 misuse.
 `
 )
 
