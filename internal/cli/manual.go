@@ -24,7 +24,7 @@ const (
   ${program} --mcp-config FILE    with other MCP servers' tools, from a client's file
 `
 	manualNotes = `Flags are variables, too: BEAM_ADDR is --addr. Times: 90s, 7d. Sizes: 500MB.
-Programs made with Beam share ~/.local/state/beam. Exit: 1 failure, 2 misuse.
+All programs made with Beam share ~/.local/state/beam. Exit status 2 is misuse.
 `
 )
 
