@@ -21,10 +21,10 @@ var commandGroups = []kong.Group{
 const (
 	manualExamples = `  ${program}                      the playground on http://127.0.0.1:3008
   ${program} --open               the same, opened in the browser, signed in
-  ${program} --mcp-config FILE    with other MCP servers' tools, from a client's file
 `
-	manualNotes = `Flags are variables, too: BEAM_ADDR is --addr. Times: 90s, 7d. Sizes: 500MB.
-All programs made with Beam share ~/.local/state/beam. Exit status 2 is misuse.
+	manualNotes = `Each flag is also a variable, as BEAM_ADDR is for --addr. All programs made with
+Beam share the data in $XDG_STATE_HOME/beam, or else ~/.local/state/beam.
+Times: 90s, 15m, 12h, 7d, 2w. Sizes: 500MB. Exit status: 1 failure, 2 misuse.
 `
 )
 
