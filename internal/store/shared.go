@@ -230,5 +230,5 @@ func (x *Sharing) IsEmpty(ctx context.Context) (bool, error) {
 
 // Clear deletes all that IsEmpty looks for. The store can only be closed then.
 func (x *Sharing) Clear(ctx context.Context) error {
-	return x.exec(ctx, "TRUNCATE runs, entries, asks, audience, counts, photons, deleted, state, blobs")
+	return x.exec(ctx, "TRUNCATE runs, entries, asks, audience, counts, unfinished, deleted, state, blobs")
 }
