@@ -177,6 +177,9 @@ func (c *core) update(r *trackedRun) error {
 	if r.removed {
 		return ErrRunNotFound
 	}
+	if r.Last > 0 && r.worker == nil && !r.endPending && r.Worker != c.share.Worker() && r.isLost() {
+		r.lost.Store(true) // the process that held it is gone
+	}
 	return nil
 }
 

@@ -75,6 +75,7 @@ func (r entryEffects) Claimed(runlog.Entry, runlog.Claimed) error {
 		r.setInactive(false)
 	}
 	r.lost.Store(r.lost.Load() && r.isLost())
+	r.core.residents.recount(r.trackedRun)
 	if r.change.Superseded && r.worker != nil {
 		r.stopGenerator(generators.ErrSuspended)
 	}

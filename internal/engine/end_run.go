@@ -223,6 +223,9 @@ func (w *worker) questionMessage(seq uint64) (message string) {
 // isLost reports whether a run that has just been loaded can't go on: it isn't durable, so that it
 // was interrupted.
 func (r *trackedRun) isLost() bool {
+	if r.core.share != nil && r.Queued { // any process may begin it
+		return false
+	}
 	return !r.State.Ended() && !r.Start.Durable && r.core.share.Holds(r.Worker)
 }
 

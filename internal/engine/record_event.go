@@ -48,9 +48,11 @@ func (w *worker) recordEvent(e any) bool {
 // then finds out whether another process has claimed the run. It reports false if the worker was stopped. It
 // takes mu.
 func awaitLease(w *worker) bool {
+	stale := false
 	for ctx := w.generator.Context(); ; {
 		waited, err := w.core.share.AwaitLease(ctx)
-		if !waited || err != nil {
+		stale = stale || waited
+		if !stale || err != nil {
 			return err == nil
 		}
 		if err := w.core.update(w.trackedRun); !IsTransient(err) {

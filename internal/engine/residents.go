@@ -94,12 +94,13 @@ func (x *residents) remove(r *trackedRun) {
 // Running runs count as working, and against the budget of their owners, unless they are
 // inactive: they can't continue in this process, or not yet.
 
-// recount counts a run among those that work, or no longer: if it is running and active. Its owner's
+// recount counts a run among those that work here, or no longer: if it is running and active. Its owner's
 // budget counts it, too, if it was stopped while its generator has yet to return. Callers hold r.mu.
 func (x *residents) recount(r *trackedRun) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	works := r.State == Running && !r.inactive && !r.removed
+	elsewhere := r.core.share != nil && r.Worker != "" && r.Worker != r.core.share.Worker()
+	works := r.State == Running && !r.inactive && !r.removed && !elsewhere
 	if works != r.works {
 		r.works = works
 		x.workingRuns += sign(works)

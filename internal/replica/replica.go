@@ -69,6 +69,7 @@ type Member struct {
 	waiting chan struct{}
 	contact time.Time     // since when it reaches the database; zero if it doesn't
 	needed  time.Duration // how long it must have done so to know who is gone
+	knows   bool          // it has
 	lastTry time.Time
 	peers   map[string]sharing.Peer
 }
@@ -126,13 +127,20 @@ func (m *Member) run() {
 		if err == nil && (time.Since(m.lastRenewal()) >= renewEvery-lookEvery/2) {
 			err = m.renew(m.ctx)
 		}
-		if err == nil && time.Since(forgotten) > forgetAfter {
+		if err == nil && m.knowsOthers() && time.Since(forgotten) > forgetAfter {
 			forgotten, err = time.Now(), m.shared.Forget(m.ctx, forgetAfter)
 		}
 		if err != nil && m.ctx.Err() == nil {
 			m.loseContact(err)
 		}
 	}
+}
+
+// knowsOthers reports whether this process has reached the database for long enough to know who is gone.
+func (m *Member) knowsOthers() bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.knows
 }
 
 func (m *Member) lastRenewal() time.Time {
@@ -147,7 +155,7 @@ func (m *Member) loseContact(err error) {
 	if !m.contact.IsZero() {
 		m.logger.Warn("no contact with the store's database", "err", err)
 	}
-	m.contact, m.needed = time.Time{}, Lease
+	m.contact, m.needed, m.knows = time.Time{}, Lease, false
 }
 
 // renew renews the lease.
@@ -186,12 +194,12 @@ func (m *Member) look(ctx context.Context) error {
 		m.contact, m.needed = now, Lease
 	}
 	m.lastTry = now
-	knows := now.Sub(m.contact) >= m.needed
+	m.knows = now.Sub(m.contact) >= m.needed
 	peers := make(map[string]sharing.Peer, len(workers))
 	for _, w := range workers {
 		p := sharing.Peer{ID: w.ID, Self: w.ID == m.id, Joined: w.Joined, Seen: w.Renewed}
 		_ = json.Unmarshal([]byte(w.About), &p.About) // of another version, perhaps
-		p.Gone = !p.Self && (knows && (w.Expired || w.Unlocked && w.Silence >= suspicion))
+		p.Gone = !p.Self && (m.knows && (w.Expired || w.Unlocked && w.Silence >= suspicion))
 		if p.Gone && !m.peers[w.ID].Gone {
 			m.logger.Warn("a process that shares the store is gone; its runs go on elsewhere", "worker", w.ID, "host", p.Host, "silent", w.Silence.Round(time.Second))
 		}

@@ -79,7 +79,7 @@ func (g *group) cleanUp() (more bool, err error) {
 		if left -= n; left <= 0 {
 			break
 		}
-		if _, err := g.exec("DELETE FROM deleted WHERE run = $1", num); err != nil {
+		if _, err := g.exec("DELETE FROM deleted WHERE run = $1 AND NOT EXISTS (SELECT 1 FROM entries WHERE run = $1)", num); err != nil {
 			return false, err
 		}
 	}

@@ -80,7 +80,12 @@ type reader struct {
 
 // query calls scan for each row, until it returns errStop.
 func (r *reader) query(ctx context.Context, query string, scan func(scanner) error, args ...any) error {
-	return r.fail(ctx, r.scanRows(ctx, query, scan, args))
+	bound, cancel := ctx, func() {}
+	if d := r.dialect.timeout; d > 0 { // of another machine's database, which may not answer
+		bound, cancel = context.WithTimeout(ctx, d)
+	}
+	defer cancel()
+	return r.fail(ctx, r.scanRows(bound, query, scan, args))
 }
 
 // queryOne scans the only row that a query finds. The error is [runlog.ErrNotFound] if there is

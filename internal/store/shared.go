@@ -23,7 +23,8 @@ import (
 type Sharing struct {
 	store  *Store
 	config *pgx.ConnConfig
-	lock   int64 // of this process
+	lock   int64   // of this process
+	leases *reader // has a connection of its own, so that slow readers don't hold up the lease
 
 	mu       sync.Mutex
 	changed  map[string]uint64 // the ends of runs that were noticed since they were taken; anyRun for any
@@ -39,7 +40,7 @@ const anyRun = ""
 const (
 	pollInterval  = 250 * time.Millisecond
 	minReconnect  = time.Second
-	readerConns   = 8
+	readerConns   = 7
 	headsAtOnce   = 500
 	channelPrefix = "beam_"
 )
@@ -59,9 +60,12 @@ func OpenPostgres(ctx context.Context, at string, lock int64, o Options) (*Store
 	if err != nil {
 		return nil, errors.Join(postgres.Explain(err), db.Close(), readers.Close())
 	}
-	s.closeDB = func() error { return errors.Join(db.Close(), readers.Close()) }
-	x := &Sharing{store: s, config: config, lock: lock, changed: make(map[string]uint64), wake: make(chan struct{}, 1)}
+	leases := postgres.OpenDB(config, 1)
+	x := &Sharing{store: s, leases: &reader{statements: statements{on: leases}, dialect: &postgresDialect, closing: s.closing}, config: config, lock: lock, changed: make(map[string]uint64), wake: make(chan struct{}, 1)}
 	s.sharing = x
+	s.closeDB = func() error {
+		return errors.Join(x.leases.closeStatements(), leases.Close(), db.Close(), readers.Close())
+	}
 	ctx, cancel := context.WithCancel(context.Background())
 	s.background.Go(func() { <-s.closing; cancel() })
 	s.background.Go(func() { x.listen(ctx) })

@@ -57,7 +57,7 @@ func (x *Sharing) Forget(ctx context.Context, ago time.Duration) error {
 func (x *Sharing) Workers(ctx context.Context) (all []Worker, err error) {
 	const query = `SELECT w.id, w.joined, w.renewed, ` + databaseNow + ` - w.renewed, w.expires < ` + databaseNow + `, w.about,
 		w.lock <> 0 AND w.lock NOT IN (` + postgres.Locks + `) FROM workers w ORDER BY w.joined, w.id`
-	err = x.store.query(ctx, query, func(row scanner) error {
+	err = x.leases.query(ctx, query, func(row scanner) error {
 		var w Worker
 		var joined, renewed int64
 		err := row.Scan(&w.ID, &joined, &renewed, &w.Silence, &w.Expired, &w.About, &w.Unlocked)
@@ -69,7 +69,7 @@ func (x *Sharing) Workers(ctx context.Context) (all []Worker, err error) {
 }
 
 func (x *Sharing) exec(ctx context.Context, query string, args ...any) error {
-	s, err := x.store.prepare(ctx, query)
+	s, err := x.leases.prepare(ctx, query)
 	if err == nil {
 		_, err = s.ExecContext(ctx, args...)
 	}

@@ -37,8 +37,9 @@ type writer struct {
 	// garbage means that entries of deleted runs, or free pages, are left.
 	garbage     bool
 	lastCleanup time.Time
-	// backend is what executes the statements of conn, in another process.
-	backend postgres.Backend
+	// backend is what executes the statements of conn, in another process, and lost one that may be
+	// committing still, although its connection was lost.
+	backend, lost postgres.Backend
 	// fault, in tests, fails statements before or after they are executed.
 	fault func(query string, after bool) error
 
@@ -71,10 +72,14 @@ func (w *writer) connect(ctx context.Context) (err error) {
 	}
 	w.statements, w.rows = &statements{on: w.conn}, make(map[string]*liveRun)
 	if w.store.isShared() {
-		if w.backend, err = postgres.BackendOf(ctx, w.conn); err != nil {
+		if w.backend, err = postgres.BackendOf(ctx, w.conn); err == nil && w.lost != (postgres.Backend{}) {
+			err = w.lost.AwaitEnd(ctx, w.conn)
+		}
+		if err != nil {
 			w.disconnect()
 			return err
 		}
+		w.lost = postgres.Backend{}
 	}
 	if w.id == nil {
 		return nil
@@ -198,6 +203,9 @@ func (w *writer) tryGroup(requests []*request) error {
 		g.publish()
 		return nil
 	}
+	if g.committing {
+		w.lost = w.backend
+	}
 	w.disconnect()
 	if errors.Is(err, errStateChanged) {
 		return err
@@ -247,24 +255,13 @@ const maxUncertain = 10 * time.Second
 func (w *writer) findCommitted(requests []*request, number int64) (bool, error) {
 	ctx, cancel := w.statementContext()
 	defer cancel()
-	before := w.backend
 	if err := w.connect(ctx); err != nil {
 		return false, err
-	}
-	if w.store.isShared() {
-		if err := before.AwaitEnd(ctx, w.conn); err != nil { // it may be committing still
-			w.disconnect()
-			w.backend = before
-			return false, err
-		}
 	}
 	if w.store.files != nil {
 		return w.commits.Load() >= number, nil
 	}
-	for _, q := range requests {
-		if q.applied {
-			return w.isApplied(q)
-		}
+	for _, q := range requests { // of appends, tokens tell; of changes, only their values
 		if len(q.entries) == 0 || q.err != nil {
 			continue
 		}
@@ -272,6 +269,11 @@ func (w *writer) findCommitted(requests []*request, number int64) (bool, error) 
 		err := w.conn.QueryRowContext(ctx, "SELECT count(*) FROM entries e JOIN runs r ON r.num = e.run WHERE r.id = $1 AND e.first = $2 AND e.token = $3",
 			toText(q.run), q.entries[0].Seq, q.token).Scan(&n)
 		return n > 0, err
+	}
+	for _, q := range requests {
+		if q.applied {
+			return w.isApplied(q)
+		}
 	}
 	return false, nil // deletions, which may be repeated
 }

@@ -6,6 +6,7 @@ package journal
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/photon-beam/beam/internal/engine/files"
@@ -123,6 +124,9 @@ func (j *Journal) appendUntilNoConflict(ctx context.Context, stored, entries []r
 			return err
 		case !errors.As(err, &conflict):
 			return err
+		}
+		if conflict.Last < j.Last {
+			return fmt.Errorf("%w: it ends at entry %d, and entry %d was recorded", runlog.ErrCorrupt, conflict.Last, j.Last)
 		}
 		epoch := j.Epoch
 		missed, err := j.readMissed(ctx)

@@ -80,7 +80,7 @@ func Explain(err error) error {
 	case known != nil && !slices.Contains(unavailable, known.Code[:2]):
 		return err
 	case known != nil, errors.As(err, &connecting), errors.As(err, &broken), errors.Is(err, io.ErrUnexpectedEOF),
-		errors.Is(err, io.EOF), errors.Is(err, driver.ErrBadConn), pgconn.SafeToRetry(err), pgconn.Timeout(err), errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE):
+		errors.Is(err, io.EOF), errors.Is(err, driver.ErrBadConn), pgconn.SafeToRetry(err), pgconn.Timeout(err), errors.Is(err, context.DeadlineExceeded), errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE):
 		return fmt.Errorf("%w: %w", runlog.ErrUnavailable, err)
 	}
 	return err
