@@ -2,6 +2,7 @@ package engine_test
 
 import (
 	"context"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -28,10 +29,10 @@ func (b *testEngine) upgrade(o *engine.Options, program string, photons ...*gene
 func TestSlowCodeParksNoRun(t *testing.T) {
 	for _, closes := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {
-			slow := false
+			var slow atomic.Bool
 			photon := newPhoton("slow", func(ctx context.Context, yield generators.Yield) (string, error) {
 				generators.Go(yield, func(_ context.Context, yield generators.Yield) { _, _ = ask.Text(yield, "first", "?") })
-				if slow {
+				if slow.Load() {
 					time.Sleep(3 * time.Second)
 				}
 				return ask.Text(yield, "second", "?")
@@ -40,7 +41,7 @@ func TestSlowCodeParksNoRun(t *testing.T) {
 			b := openTestEngine(t, o)
 			id := b.startRun("slow", "")
 			synctest.Wait()
-			slow = true
+			slow.Store(true)
 			b = b.upgrade(&o, "another program")
 			if closes {
 				go func() { _, _ = b.Info(me, id) }()
@@ -49,7 +50,7 @@ func TestSlowCodeParksNoRun(t *testing.T) {
 				t.Errorf("while its code is slow, the run is %s: %v", info.State, info.Parked)
 			}
 			time.Sleep(10 * time.Second)
-			slow = false
+			slow.Store(false)
 			b = b.upgrade(&o, "another program")
 			if info := b.state(id); info.State != engine.Waiting || len(info.Asks) != 2 {
 				t.Errorf("closed meanwhile: %t; the run is %s: %v", closes, info.State, info.Parked)
