@@ -59,7 +59,10 @@ func (c *cursor) next(ctx context.Context) (entries []runlog.Entry, err error) {
 	if c.chain.next == 0 {
 		c.chain.next = 1
 		before := func(row scanner) error { return row.Scan(&c.chain.next, &c.chain.digest) }
-		if err := c.store.query(ctx, selectBefore, before, c.head.num, c.after+1); err != nil {
+		if c.after > 0 {
+			err = c.store.query(ctx, selectBefore, before, c.head.num, c.after+1)
+		}
+		if err != nil {
 			return nil, c.checkGone(ctx, err)
 		}
 	}
