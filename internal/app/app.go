@@ -35,7 +35,6 @@ import (
 	"github.com/photon-beam/beam/internal/replica"
 	"github.com/photon-beam/beam/internal/runs"
 	"github.com/photon-beam/beam/internal/sampling"
-	"github.com/photon-beam/beam/internal/smallstate"
 	"github.com/photon-beam/beam/internal/store"
 	"github.com/photon-beam/beam/internal/tracing"
 	"github.com/photon-beam/beam/internal/upstream"
@@ -287,12 +286,8 @@ func (c *Config) loadModels() (*llm.Models, error) {
 
 // newSurfaces makes the MCP server and the pages.
 func (a *App) newSurfaces(c Config) (err error) {
-	var sessions smallstate.Store
-	if a.store.Sharing != nil {
-		sessions = a.store.State
-	}
 	a.mcp, err = mcp.New(mcp.Config{
-		Engine: a.engine, Photons: c.Photons, StateSecret: a.keys.Sealing, Sessions: sessions,
+		Engine: a.engine, Photons: c.Photons, StateSecret: a.keys.Sealing, Sessions: a.sharedState(),
 		Name: "beam", Version: Version(), Instructions: toolInstructions + c.Instructions,
 		Upstreams: a.upstreams.Catalogue(), AskPolicy: c.AskPolicy, SignInHint: c.signInHint(), Streams: a.streams, Configure: c.ConfigureMCP, TraceContext: traceContextFunc(a.tracer), Logger: c.Logger,
 		Apps: mcp.Apps{View: appview.New(a.engine), Marks: apps.NewMarks(a.store.State), Policy: c.Chat, Ephemeral: c.Folder.Temporary},

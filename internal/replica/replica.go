@@ -70,7 +70,7 @@ type Member struct {
 	contact time.Time     // since when it reaches the database; zero if it doesn't
 	needed  time.Duration // how long it must have done so to know who is gone
 	knows   bool          // it has
-	lastTry time.Time
+	reached time.Time     // when it did so last
 	peers   map[string]sharing.Peer
 }
 
@@ -190,10 +190,10 @@ func (m *Member) look(ctx context.Context) error {
 	switch {
 	case m.contact.IsZero():
 		m.contact = now
-	case now.Sub(m.lastTry) > lookEvery+queryTimeout || now.Before(m.lastTry): // this process was frozen, or the clock was set
+	case now.Sub(m.reached) > lookEvery+queryTimeout || now.Before(m.reached): // this process was frozen, or the clock was set
 		m.contact, m.needed = now, Lease
 	}
-	m.lastTry = now
+	m.reached = now
 	m.knows = now.Sub(m.contact) >= m.needed
 	peers := make(map[string]sharing.Peer, len(workers))
 	for _, w := range workers {
@@ -244,7 +244,7 @@ func (m *Member) Err() error {
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if now := time.Now().Round(0); now.Sub(m.lastTry) < notReadyAfter && now.Sub(m.renewed.Round(0)) < 2*renewEvery+notReadyAfter {
+	if now := time.Now().Round(0); now.Sub(m.reached) < notReadyAfter && now.Sub(m.renewed.Round(0)) < 2*renewEvery+notReadyAfter {
 		return nil
 	}
 	return errNoContact

@@ -131,25 +131,15 @@ func (b *blobs) Has(run, digest string) (found bool, err error) {
 	return found, err
 }
 
-// exec executes a statement and returns how many rows it changed.
-func (b *blobs) exec(query string, args ...any) (int64, error) {
-	ctx := context.Background()
-	res, err := b.db.ExecContext(ctx, query, args...)
-	if err != nil {
-		return 0, b.fail(ctx, err)
-	}
-	return res.RowsAffected()
-}
-
 // Remove implements [blob.Shared].
 func (b *blobs) Remove(run, digest string) error {
-	_, err := b.exec("DELETE FROM blobs WHERE run = $1 AND digest = $2", run, digest)
+	_, err := b.exec(context.Background(), "DELETE FROM blobs WHERE run = $1 AND digest = $2", run, digest)
 	return err
 }
 
 // DeleteRun implements [blob.Shared].
 func (b *blobs) DeleteRun(run string) error {
-	_, err := b.exec("DELETE FROM blobs WHERE run = $1", run)
+	_, err := b.exec(context.Background(), "DELETE FROM blobs WHERE run = $1", run)
 	return err
 }
 
@@ -222,7 +212,7 @@ func (b *blobs) WriteMessages(run string, lines []byte) error {
 
 // AppendMessages implements [blob.Shared].
 func (b *blobs) AppendMessages(run string, lines []byte) error {
-	n, err := b.exec(`INSERT INTO blobs (run, digest, n, size, stored, data) SELECT run, digest, max(n) + 1, $1, $2, $3
+	n, err := b.exec(context.Background(), `INSERT INTO blobs (run, digest, n, size, stored, data) SELECT run, digest, max(n) + 1, $1, $2, $3
 		FROM blobs WHERE run = $4 AND digest = $5 GROUP BY run, digest`, len(lines), toNanos(time.Now()), lines, run, messagesDigest)
 	if err == nil && n == 0 {
 		err = fs.ErrNotExist

@@ -88,6 +88,19 @@ func (r *reader) query(ctx context.Context, query string, scan func(scanner) err
 	return r.fail(ctx, r.scanRows(bound, query, scan, args))
 }
 
+// exec executes a statement, on a database whose readers can write, and returns how many rows it changed.
+func (r *reader) exec(ctx context.Context, query string, args ...any) (n int64, err error) {
+	s, err := r.prepare(ctx, query)
+	if err != nil {
+		return 0, r.fail(ctx, err)
+	}
+	res, err := s.ExecContext(ctx, args...)
+	if err != nil {
+		return 0, r.fail(ctx, err)
+	}
+	return res.RowsAffected()
+}
+
 // queryOne scans the only row that a query finds. The error is [runlog.ErrNotFound] if there is
 // none.
 func (r *reader) queryOne(ctx context.Context, query string, scan func(scanner) error, args ...any) error {

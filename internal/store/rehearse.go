@@ -14,7 +14,7 @@ import (
 var Format = len(migrationFiles)
 
 // Connections is how many connections to PostgreSQL a store has: readers, a writer, and a session.
-const Connections = readerConns + 2
+const Connections = readerConns + 3
 
 // Rehearse makes the tables of the store in a PostgreSQL database, unless they are there, and tries
 // what each transaction relies on; all that in a transaction that it rolls back. It returns the

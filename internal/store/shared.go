@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"maps"
+	"strings"
 	"sync"
 	"time"
 
@@ -232,7 +233,18 @@ func (x *Sharing) IsEmpty(ctx context.Context) (bool, error) {
 	return !found, err
 }
 
-// Clear deletes all that IsEmpty looks for. The store can only be closed then.
+// Clear empties all tables but those of the store itself and of its processes. The store can only be
+// closed then.
 func (x *Sharing) Clear(ctx context.Context) error {
-	return x.exec(ctx, "TRUNCATE runs, entries, asks, audience, counts, unfinished, deleted, state, blobs")
+	var tables []string
+	err := x.store.query(ctx, "SELECT quote_ident(tablename) FROM pg_tables WHERE schemaname = current_schema() AND tablename NOT IN ('meta', 'workers')", func(row scanner) error {
+		var table string
+		err := row.Scan(&table)
+		tables = append(tables, table)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	return x.exec(ctx, "TRUNCATE "+strings.Join(tables, ", "))
 }

@@ -68,13 +68,8 @@ func (x *Sharing) Workers(ctx context.Context) (all []Worker, err error) {
 	return all, err
 }
 
+// exec executes a statement on the connection of leases.
 func (x *Sharing) exec(ctx context.Context, query string, args ...any) error {
-	s, err := x.leases.prepare(ctx, query)
-	if err == nil {
-		_, err = s.ExecContext(ctx, args...)
-	}
-	if err != nil {
-		return postgres.Explain(err)
-	}
-	return nil
+	_, err := x.leases.exec(ctx, query, args...)
+	return err
 }
