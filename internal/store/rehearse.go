@@ -13,7 +13,7 @@ import (
 // Format is the format of the stores that this version writes.
 var Format = len(migrationFiles)
 
-// Connections is how many connections to PostgreSQL a store has: readers, a writer, and a session.
+// Connections is how many connections to PostgreSQL a store has: readers, a writer, a session, and that of leases.
 const Connections = readerConns + 3
 
 // Rehearse makes the tables of the store in a PostgreSQL database, unless they are there, and tries
