@@ -177,7 +177,7 @@ func (c *core) update(r *trackedRun) error {
 	if r.removed {
 		return ErrRunNotFound
 	}
-	if r.Last > 0 && r.worker == nil && !r.endPending && r.Worker != c.share.Worker() && r.isLost() {
+	if r.Last > 0 && r.worker == nil && !r.endPending && c.share.IsElsewhere(r.Worker) && r.isLost() {
 		r.lost.Store(true) // the process that held it is gone
 	}
 	return nil

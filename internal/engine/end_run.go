@@ -88,7 +88,8 @@ func (r *trackedRun) suspendOrInterrupt() error {
 	defer r.mu.Unlock()
 	r.idle.stop()
 	switch {
-	case r.State.Ended(), r.Worker != r.core.share.Worker() && r.core.share != nil: // another process has it
+	case r.State.Ended(), r.core.share.IsElsewhere(r.Worker):
+	case r.core.share != nil && r.Queued: // another process may begin it
 	case !r.endsWithProcess():
 		err := r.flushAndAppend(context.WithoutCancel(r.core.ctx))
 		r.stopGenerator(generators.ErrSuspended)

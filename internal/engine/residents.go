@@ -99,8 +99,7 @@ func (x *residents) remove(r *trackedRun) {
 func (x *residents) recount(r *trackedRun) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	elsewhere := r.core.share != nil && r.Worker != "" && r.Worker != r.core.share.Worker()
-	works := r.State == Running && !r.inactive && !r.removed && !elsewhere
+	works := r.State == Running && !r.inactive && !r.removed && !r.core.share.IsElsewhere(r.Worker)
 	if works != r.works {
 		r.works = works
 		x.workingRuns += sign(works)

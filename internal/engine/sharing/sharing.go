@@ -57,6 +57,9 @@ func (s *Share) Worker() string {
 	return s.ID()
 }
 
+// IsElsewhere reports whether another process has claimed a run last, which may be gone.
+func (s *Share) IsElsewhere(worker string) bool { return s != nil && worker != "" && worker != s.ID() }
+
 // Holds reports whether this process may go on with what a worker has claimed last.
 func (s *Share) Holds(worker string) bool {
 	return s == nil || s.Replica.Holds(context.Background(), worker)
